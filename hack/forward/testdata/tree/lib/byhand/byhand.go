@@ -1,0 +1,5 @@
+// Package byhand is written by hand.
+package byhand
+
+// Hand is declared here.
+func Hand() {}

@@ -1,0 +1,4 @@
+package forms
+
+// Variadic of a test is no declaration of the package.
+func fake() {}

@@ -1,0 +1,2 @@
+// Package mine exists in the tree only.
+package mine

@@ -1,0 +1,4 @@
+// Package byhand has nothing that the tree does not declare.
+package byhand
+
+func Hand() {}

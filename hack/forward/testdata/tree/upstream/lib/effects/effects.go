@@ -1,0 +1,4 @@
+// Package effects has no exported identifier.
+package effects
+
+func init() { println("effects") }

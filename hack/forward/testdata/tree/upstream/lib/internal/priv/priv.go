@@ -1,0 +1,4 @@
+// Package priv is for upstream alone.
+package priv
+
+type Type struct{}

@@ -1,0 +1,4 @@
+// Package plat is built for every platform.
+package plat
+
+func Everywhere() {}

@@ -1,0 +1,4 @@
+// Command tool cannot be imported.
+package main
+
+func main() {}

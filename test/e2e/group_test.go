@@ -1,0 +1,86 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/projectsveltos/libsveltos/internal/test/helpers"
+	"github.com/projectsveltos/libsveltos/internal/test/helpers/addons"
+)
+
+const (
+	// soon is the time limit for what needs a reconcile; addon-controller requeues after 10 s by itself.
+	soon = 60 * time.Second
+	// never is how long a test watches that nothing happens, counted from a sign that the controller has acted.
+	never = 3 * time.Second
+
+	missingPluginProvider = "plugin-not-installed"
+)
+
+func TestMain(m *testing.M) { helpers.Main(m) }
+
+// group is one addon-controller with its flags.
+type group struct {
+	hub        *helpers.Cluster
+	controller *addons.Controller
+	// dir holds the files of the group: logs, kubeconfig, provider file.
+	dir string
+}
+
+// groupOptions are the differences between groups.
+type groupOptions struct {
+	// variant of addon-controller, helpers.Upgraded by default.
+	variant helpers.Variant
+	// backendOff leaves the flag away.
+	backendOff bool
+	// providerFile is used as it is; by default one with the provider kubeconfig-secretreader, and one whose plugin is
+	// not installed, is written.
+	providerFile string
+	// args are further flags.
+	args []string
+}
+
+// startGroup starts an addon-controller for the test and its subtests.
+func startGroup(t *testing.T, options groupOptions) *group {
+	t.Helper()
+	root, err := helpers.Root()
+	require.NoError(t, err)
+	if options.variant == "" {
+		options.variant = helpers.Upgraded
+	}
+	binary, err := helpers.BuildAddonController(t.Context(), options.variant, helpers.Stderr)
+	require.NoError(t, err)
+
+	g := &group{hub: helpers.SharedHub(t), dir: filepath.Join(helpers.BuildDir(root), "e2e", t.Name())}
+	hubKubeconfig := filepath.Join(g.dir, "hub.kubeconfig")
+	require.NoError(t, g.hub.WriteKubeconfig(hubKubeconfig))
+	if options.providerFile == "" && !options.backendOff {
+		options.providerFile = filepath.Join(g.dir, "providers.json")
+		require.NoError(t, helpers.WriteProviderFile(options.providerFile, g.providers(t, hubKubeconfig)...))
+	}
+	g.controller = addons.Run(t, addons.Options{
+		Binary:        binary,
+		Hub:           g.hub,
+		HubKubeconfig: hubKubeconfig,
+		Dir:           g.dir,
+		ProviderFile:  options.providerFile,
+		Args:          options.args,
+	})
+	return g
+}
+
+// providers are the entries of the default provider file.
+func (g *group) providers(t *testing.T, hubKubeconfig string) []helpers.Provider {
+	t.Helper()
+	binaries, err := helpers.EnsureBinaries(t.Context(), helpers.Stderr)
+	require.NoError(t, err)
+	return []helpers.Provider{
+		helpers.SecretReader(binaries.KubeconfigSecretReader, hubKubeconfig),
+		{Name: missingPluginProvider, Command: filepath.Join(g.dir, "no-such-plugin")},
+	}
+}

@@ -5,6 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+BUILD := go run ./internal/test/helpers/build
 UPSTREAM := upstream.projectsveltos.io/libsveltos
 TOOL := go tool -modfile=hack/tools/go.mod
 # Suites that start API servers share two cores with them: one package at a time is not slower.
@@ -32,22 +33,31 @@ bench: ## Measure beside the peers: lines "bench: NAME ours=X theirs=Y ratio=R".
 	$(GOTEST) -count=1 -v -tags bench ./test/bench/... | grep -E '^(bench:|---|FAIL|ok|panic)' 
 
 .PHONY: upstream-tests
-upstream-tests: binaries ## addon-controller's own unit tests, before and after hack/upgrade.
-	go run ./hack/upstreamtests
+upstream-tests: binaries ## addon-controller's own unit tests before (stock, upstream's library) and after hack/upgrade; takes half an hour.
+	@for variant in addon-controller-stock addon-controller; do \
+		$(BUILD) -source $$variant; \
+		echo "== $$variant: its own tests"; \
+		(cd build/$$variant && KUBEBUILDER_ASSETS=$(CURDIR)/bin NAMESPACE=projectsveltos \
+			go test -mod=mod -p 1 -timeout 40m ./lib/... ./pkg/... ./controllers/... 2>&1 \
+			| tee ../$$variant.tests | grep -E '^(ok|FAIL|---|panic|[^ ]+ +\[no test files\])' ) || true; \
+	done; \
+	summary() { grep -E '^(ok|FAIL|\?)' build/$$1.tests | awk '{ print $$1, $$2 }' | sort -u; }; \
+	diff <(summary addon-controller-stock) <(summary addon-controller) && echo "the same result before and after hack/upgrade"
 
 .PHONY: binaries
 binaries: ## Build the test binaries (kube-apiserver, etcd, credential plugins) into bin/.
-	@go run ./hack/testbinaries
+	@$(BUILD) binaries
 
 .PHONY: generate
-generate: ## Write what is generated: the forwards of upstream.
+generate: ## Write what is generated: the forwards of upstream, the inventory CRD.
 	go run ./hack/forward
-	gofmt -w lib api
+	go run ./hack/crd
 
 .PHONY: verify
 verify: ## Fail if something is stale, unformatted or suspicious to vet.
 	go run ./hack/forward -check
-	@unformatted=$$(gofmt -l api hack internal lib test); test -z "$$unformatted" || { echo "not gofmt'ed: $$unformatted"; exit 1; }
+	go run ./hack/crd -check
+	@unformatted=$$(gofmt -l api cmd config docs hack internal lib test); test -z "$$unformatted" || { echo "not gofmt'ed: $$unformatted"; exit 1; }
 	go mod verify >/dev/null
 	go mod tidy -diff
 	go vet ./...

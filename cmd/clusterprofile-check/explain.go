@@ -185,13 +185,13 @@ func describeAccess(a inventory.Access) string {
 		text += ", proxy " + proxy.Redacted()
 	}
 	if a.TLSServerName != "" {
-		text += ", certificate for " + a.TLSServerName
+		text += ", certificate of " + a.TLSServerName
 	}
 	switch {
 	case a.InsecureSkipTLSVerify:
-		return text + ", certificate not checked"
+		return text + ", its certificate is not checked"
 	case a.CAData == "":
-		return text + ", checked with the system's roots"
+		return text + ", its certificate is checked with the system's roots"
 	}
-	return text + ", checked with its own CA"
+	return text + ", its certificate is checked with the CA given"
 }

@@ -42,6 +42,8 @@ const (
 	exitUnusable = 2 // wrong usage, or the hub or the provider file cannot be used
 )
 
+var errInterrupted = errors.New("interrupted")
+
 // hubPatience bounds one round of reading the hub.
 const hubPatience = time.Minute
 
@@ -49,7 +51,8 @@ func main() {
 	ctrllog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, flag.CommandLine, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
+	stop() // a second ^C does not wait
+	waitForPlugins(pluginFlag())
 	os.Exit(code)
 }
 
@@ -61,6 +64,9 @@ func run(ctx context.Context, fs *flag.FlagSet, args []string, stdout, stderr io
 		printUsage(fs, stdout)
 		return exitOK
 	case err != nil:
+		return unusable(stderr, err)
+	}
+	if err := boundPlugins(o.timeout); err != nil {
 		return unusable(stderr, err)
 	}
 	c := &checker{options: o, backend: inventory.FromFlags(), stdout: stdout, stderr: stderr}
@@ -122,7 +128,11 @@ func (c *checker) round(ctx context.Context) ([]Row, error) {
 	}
 	p := newProgress(c.stderr, len(s.clusters))
 	defer p.end()
-	return c.probeAll(ctx, s, p), nil
+	rows := c.probeAll(ctx, s, p)
+	if ctx.Err() != nil { // what the rows say is about the interruption
+		return nil, errInterrupted
+	}
+	return rows, nil
 }
 
 // usableProviders returns why no cluster at all can be reached: no provider file, or one that is refused.

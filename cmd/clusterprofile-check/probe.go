@@ -9,6 +9,8 @@ import (
 	"time"
 
 	inventoryv1alpha1 "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+
+	"github.com/projectsveltos/libsveltos/lib/inventory"
 )
 
 // probeAll returns a row for each cluster, in the hub's order.
@@ -35,15 +37,14 @@ func (c *checker) probeAll(ctx context.Context, s *snapshot, p *progress) []Row 
 // probe takes the way that a controller takes: access, credential, server.
 func (c *checker) probe(ctx context.Context, cp *inventoryv1alpha1.ClusterProfile, f *facts) Row {
 	r := newRow(cp, f)
-	defer r.finish()
-	if r.leftAlone {
-		return r
+	if !r.leftAlone {
+		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		if err := c.reach(ctx, cp, &r); err != nil {
+			r.Problems = append(r.Problems, c.line(cp, err))
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	if err := c.reach(ctx, cp, &r); err != nil {
-		r.Problems = append(r.Problems, c.line(cp, err))
-	}
+	r.OK = len(r.Problems) == 0
 	return r
 }
 
@@ -79,8 +80,8 @@ func (c *checker) reach(ctx context.Context, cp *inventoryv1alpha1.ClusterProfil
 // line is an error as one line, without the name of the profile that every row has.
 func (c *checker) line(cp *inventoryv1alpha1.ClusterProfile, err error) string {
 	text := strings.TrimPrefix(err.Error(), fmt.Sprintf("ClusterProfile %s/%s: ", cp.Namespace, cp.Name))
-	if errors.Is(err, context.DeadlineExceeded) {
-		text += fmt.Sprintf(" (after %s; --timeout gives it more)", c.timeout)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, inventory.ErrPluginTimeout) {
+		text += fmt.Sprintf(" (--timeout is %s)", c.timeout)
 	}
 	return oneLine(text)
 }

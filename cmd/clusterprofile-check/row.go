@@ -96,9 +96,6 @@ func newRow(cp *inventoryv1alpha1.ClusterProfile, f *facts) Row {
 	return r
 }
 
-// finish sets what follows from the rest.
-func (r *Row) finish() { r.OK = len(r.Problems) == 0 }
-
 func allOK(rows []Row) bool {
 	for i := range rows {
 		if !rows[i].OK {

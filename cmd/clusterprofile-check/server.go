@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -124,6 +125,9 @@ func describe(err error) error {
 	if errors.As(err, &status) {
 		code := int(status.Status().Code)
 		return fmt.Errorf("it answers %d %s%s", code, http.StatusText(code), statusHint(code))
+	}
+	if request := (*url.Error)(nil); errors.As(err, &request) {
+		err = request.Err // the reader knows which server was asked
 	}
 	if hint := connectionHint(err); hint != "" {
 		return fmt.Errorf("%w; %s", err, hint)

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -117,18 +119,32 @@ func TestVersionOfAForeignServerIsHarmless(t *testing.T) {
 	assert.LessOrEqual(t, len(version), maxForeign+3)
 }
 
-func TestProgressIsToldWhereNobodyWatchesWhenThereIsMuch(t *testing.T) {
-	var few, many bytes.Buffer
-	for range manyClusters - 1 {
-		p := newProgress(&few, manyClusters-1)
-		p.pace = 0
-		p.done(true)
+func TestDeniedNamesWhatAddOnsNeed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		denies []string // resources
+		want   []string
+	}{
+		"everything": {"who may do all is not asked for each", nil, nil},
+		"enough":     {"a role that is not *, and allows what is wanted", []string{"*"}, nil},
+		"less": {"the group tells two resources of one name apart", []string{"*", "clusterroles", "namespaces"},
+			[]string{"create namespaces", "create clusterroles.rbac.authorization.k8s.io"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := connect(tlsServer(t, func(w http.ResponseWriter, r *http.Request) {
+				review := &authorizationv1.SelfSubjectAccessReview{}
+				if !assert.NoError(t, json.NewDecoder(r.Body).Decode(review)) {
+					return
+				}
+				review.Status.Allowed = !slices.Contains(tc.denies, review.Spec.ResourceAttributes.Resource)
+				w.Header().Set("Content-Type", "application/json")
+				assert.NoError(t, json.NewEncoder(w).Encode(review))
+			}))
+			require.NoError(t, err)
+			s.config.ContentType = "application/json"
+			denied, err := s.denied(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, denied, tc.reason)
+		})
 	}
-	assert.Empty(t, few.String())
-	p := newProgress(&many, manyClusters)
-	p.pace = 0
-	p.done(true)
-	p.done(false)
-	p.end()
-	assert.Equal(t, "probed 1 of 50 clusters, 0 with problems\nprobed 2 of 50 clusters, 1 with problems\n", many.String())
 }

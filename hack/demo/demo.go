@@ -106,7 +106,7 @@ func (d *demo) startClusters(ctx context.Context) (string, error) {
 	}
 	err := errors.Join(d.hub.WriteKubeconfig(d.kubeconfig(d.hub)), d.spoke.WriteKubeconfig(d.kubeconfig(d.spoke)))
 	return fmt.Sprintf("hub (%s, with the CRDs of Sveltos and of the inventory) and spoke-1 (%s, empty) are running",
-		d.hub.Config.Host, d.spoke.Config.Host), err
+		d.hub.Address(), d.spoke.Address()), err
 }
 
 func (d *demo) startController(ctx context.Context) (string, error) {

@@ -7,8 +7,8 @@ need go docker
 
 say "upgrade addon-controller and build it for linux"
 run mkdir -p "$STATE/image"
-run env -C "$ROOT" CGO_ENABLED=0 GOOS=linux go run ./internal/test/helpers/build upgraded
-run cp "$ROOT/bin/addon-controller-upgraded" "$STATE/image/manager"
+run go -C "$ROOT" run ./internal/test/helpers/build -source addon-controller
+run env CGO_ENABLED=0 GOOS=linux go -C "$ROOT/build/addon-controller" build -trimpath -o "$STATE/image/manager" ./cmd
 
 say "make the image $CONTROLLER_IMAGE"
 stdin_to 'FROM gcr.io/distroless/static:nonroot

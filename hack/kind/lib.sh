@@ -4,7 +4,6 @@
 HUB=${HUB:-inventory-hub}
 SPOKE=${SPOKE:-inventory-spoke}
 CONTROLLER_IMAGE=${CONTROLLER_IMAGE:-sveltos-inventory/addon-controller:demo}
-PLUGIN_IMAGE=${PLUGIN_IMAGE:-registry.k8s.io/cluster-inventory-api/kubeconfig-secretreader:v0.1.3}
 SVELTOS_MANIFEST=${SVELTOS_MANIFEST:-https://raw.githubusercontent.com/projectsveltos/sveltos/v1.14.0/manifest/manifest.yaml}
 DRY_RUN=${DRY_RUN:-false}
 
@@ -56,6 +55,17 @@ out() {
     printf '%s' "$placeholder"
   else
     "$@"
+  fi
+}
+
+# save writes what a command prints to a file.
+save() {
+  local file=$1
+  shift
+  if [[ $DRY_RUN == true ]]; then
+    printf '%q ' "$@" && printf '> %q\n' "$file"
+  else
+    "$@" >"$file"
   fi
 }
 

@@ -6,130 +6,68 @@ import (
 	"strings"
 )
 
-// boolFunc is a function with a bool parameter that means "is a SveltosCluster".
-type boolFunc struct {
-	u       *unit
-	decl    *ast.FuncDecl
-	fn      *types.Func
-	param   *ast.Ident
-	index   int         // of the parameter
-	convert *ast.IfStmt // "if is { t = ClusterTypeSveltos }", when the bool is turned into a type
-	result  *ast.Ident  // that type's variable
-	sibling string      // the name of the function with a type, "" when the function itself is changed
-}
-
 // boolParams is rule R5.
 func (a *analysis) boolParams() {
-	for _, u := range a.sources() {
-		for _, d := range u.file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Body == nil {
-				continue
-			}
-			if b := a.boolFunc(u, f); b != nil {
-				a.boolParam(b)
-			}
+	list := a.boolFuncs()
+	for _, b := range list {
+		b.sibling = b.decl.Name.Name + "ForClusterType"
+		if !ast.IsExported(b.decl.Name.Name) {
+			b.sibling = ""
 		}
+		b.refused = !b.understood()
+	}
+	for _, b := range list {
+		a.boolParam(b, list)
 	}
 }
 
-// boolFunc recognises the function by what it does with the parameter: under a test of it
-// the names of a cluster family are moved.
-func (a *analysis) boolFunc(u *unit, f *ast.FuncDecl) *boolFunc {
-	fn, _ := u.pkg.TypesInfo.Defs[f.Name].(*types.Func)
-	index := 0
-	for _, field := range f.Type.Params.List {
-		for _, name := range field.Names {
-			if b, ok := types.Unalias(u.typeOf(field.Type)).(*types.Basic); ok && b.Kind() == types.Bool {
-				found := &boolFunc{u: u, decl: f, fn: fn, param: name, index: index}
-				if found.meansSveltos() {
-					return found
-				}
-			}
-			index++
-		}
-	}
-	return nil
-}
-
-// meansSveltos looks for the test of the parameter.
-func (b *boolFunc) meansSveltos() bool {
-	obj := b.u.pkg.TypesInfo.Defs[b.param]
-	hit := false
-	ast.Inspect(b.decl.Body, func(n ast.Node) bool {
-		s, ok := n.(*ast.IfStmt)
-		if !ok || !b.u.isVar(s.Cond, obj) {
-			return true
-		}
-		if kind, _ := b.u.classify(s.Body.List, sveltos); kind != mover || !b.u.any(s.Body.List, sveltos) {
-			return true
-		}
-		hit = true
-		if len(s.Body.List) == 1 && s.Else == nil {
-			b.conversion(s)
-		}
-		return true
-	})
-	return hit
-}
-
-// conversion recognises "t := ClusterTypeCapi; if is { t = ClusterTypeSveltos }".
-func (b *boolFunc) conversion(s *ast.IfStmt) {
-	assign, ok := s.Body.List[0].(*ast.AssignStmt)
-	if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
-		return
-	}
-	id, ok := assign.Lhs[0].(*ast.Ident)
-	if !ok || !isClusterType(b.u.typeOf(id)) || lastIdent(assign.Rhs[0]) == nil {
-		return
-	}
-	if list, at := b.u.siblings(s); at == 1 && list[0] != nil && b.u.parents[s] == b.decl.Body {
-		b.convert, b.result = s, id
-	}
-}
-
-// isVar tells whether an expression is just a variable.
-func (u *unit) isVar(e ast.Expr, obj types.Object) bool {
-	id, ok := ast.Unparen(e).(*ast.Ident)
-	return ok && obj != nil && u.pkg.TypesInfo.Uses[id] == obj
-}
-
-// uses counts the uses of the parameter.
-func (b *boolFunc) uses() int {
-	obj, n := b.u.pkg.TypesInfo.Defs[b.param], 0
-	ast.Inspect(b.decl.Body, func(node ast.Node) bool {
-		if id, ok := node.(*ast.Ident); ok && b.u.pkg.TypesInfo.Uses[id] == obj {
-			n++
-		}
-		return true
-	})
-	return n
-}
-
-func (a *analysis) boolParam(b *boolFunc) {
-	u := b.u
-	b.sibling = b.decl.Name.Name + "ForClusterType"
-	exported := ast.IsExported(b.decl.Name.Name)
-	if exported && b.siblingExists() {
-		a.decide(u, b.decl.Body.List[0], b.decl.Body.List[1])
-		a.note(u, b.decl.Name, "R5", done, "%s has its sibling %s", b.decl.Name.Name, b.sibling)
-		return
-	}
-	if b.convert == nil || b.uses() != 1 {
-		a.note(u, b.decl.Name, "R5", unknown,
-			"%s takes a bool %s for the type of a cluster, and does not begin by turning it into a type", b.decl.Name.Name, b.param.Name)
+func (a *analysis) boolParam(b *boolFunc, all []*boolFunc) {
+	u, name := b.u, b.decl.Name.Name
+	switch {
+	case b.sibling != "" && b.siblingExists():
 		a.decide(u, b.decl.Body)
+		a.note(u, b.decl.Name, "R5", done, "%s has its sibling %s", name, b.sibling)
+		return
+	case b.refused:
+		a.decide(u, b.decl.Body)
+		a.note(u, b.decl.Name, "R5", unknown,
+			"%s takes a bool %s for the type of a cluster, and uses it in a form the rule does not know", name, b.param.Name)
 		return
 	}
-	a.decide(u, b.decl.Body.List[0], b.convert)
-	if exported {
+	if b.sibling != "" {
 		a.addSibling(b)
 	} else {
-		b.sibling = ""
 		a.changeParam(b)
 	}
+	if b.convert == nil {
+		a.testType(b)
+	} else {
+		a.decide(u, b.decl.Body.List[0], b.convert)
+	}
 	for _, site := range a.calls[b.fn.FullName()] {
-		a.changeCall(b, site)
+		a.changeCall(b, site, all)
+	}
+}
+
+// testType turns the tests of the bool into tests of the type, each with its arm for the
+// ClusterProfile.
+func (a *analysis) testType(b *boolFunc) {
+	u := b.u
+	api := a.alias(u, apiPath, apiAlias)
+	for _, s := range b.tests {
+		cl := a.clone(u, sveltos)
+		list := s.Body.List
+		indent := u.indent(s.Body.Rbrace)
+		start := " else if "
+		if u.terminates(list) && s.Else == nil {
+			start = "\n" + indent + "if "
+		}
+		a.replaceNode(u, s.Cond, b.typeName+" == "+api+".ClusterTypeSveltos")
+		a.insert(u, u.offset(s.Body.Rbrace)+1, start+b.typeName+" == "+api+"."+profileType+" {\n"+indent+"\t"+
+			cl.text(list[0].Pos(), list[len(list)-1].End())+"\n"+indent+"}")
+		c := u.ifChain(s)
+		a.decideChain(c)
+		a.note(u, s, "R5", changed, "the test of %s becomes one of the type, with a branch for ClusterProfile", b.param.Name)
 	}
 }
 
@@ -158,7 +96,7 @@ func (b *boolFunc) params(typeText string) []string {
 			parts = append(parts, strings.Join(names, ", ")+" "+b.u.source(field.Type.Pos(), field.Type.End()))
 		}
 		if own {
-			parts = append(parts, b.result.Name+" "+typeText)
+			parts = append(parts, b.typeName+" "+typeText)
 		}
 	}
 	return parts
@@ -176,11 +114,11 @@ func signature(head string, params []string, results string) string {
 	return head + "(" + strings.Join(params[:last], ", ") + ",\n\t" + params[last] + ")" + results + " {"
 }
 
-// addSibling splits the function behind its conversion: the head stays and calls the
+// addSibling splits the function: its head turns the bool into a type and calls the
 // sibling, which gets the rest.
 func (a *analysis) addSibling(b *boolFunc) {
 	u, f := b.u, b.decl
-	typeText := a.alias(u, apiPath, apiAlias) + ".ClusterType"
+	api := a.alias(u, apiPath, apiAlias)
 	receiver, call := "", b.sibling
 	if f.Recv != nil {
 		receiver = u.source(f.Recv.Pos(), f.Recv.End()) + " "
@@ -188,25 +126,40 @@ func (a *analysis) addSibling(b *boolFunc) {
 			call = names[0].Name + "." + call
 		}
 	}
+	results, leave := "", "\n\n\t"
+	if r := f.Type.Results; r != nil {
+		results, leave = " "+u.source(r.Pos(), r.End()), "\n\n\treturn "
+	}
+	head, at := "", 0
+	if b.convert != nil {
+		at = u.offset(b.convert.End())
+	} else {
+		at = u.offset(f.Body.Lbrace) + 1
+		head = "\n\t" + b.typeName + " := " + api + ".ClusterTypeCapi\n\tif " + b.param.Name + " {\n\t\t" +
+			b.typeName + " = " + api + ".ClusterTypeSveltos\n\t}"
+	}
+	a.insert(u, at, head+leave+call+"("+strings.Join(b.args(), ", ")+")\n}\n\n"+
+		"// "+b.sibling+" is "+f.Name.Name+" for a cluster of any type.\n"+
+		signature("func "+receiver+b.sibling, b.params(api+".ClusterType"), results))
+	a.note(u, f.Name, "R5", changed, "sibling %s takes a ClusterType; %s keeps its signature and calls it", b.sibling, f.Name.Name)
+}
+
+// args are the arguments with which the function calls its sibling.
+func (b *boolFunc) args() []string {
 	var args []string
-	for _, field := range f.Type.Params.List {
+	for _, field := range b.decl.Type.Params.List {
 		for _, name := range field.Names {
-			if name == b.param {
-				args = append(args, b.result.Name)
-				continue
+			switch _, variadic := field.Type.(*ast.Ellipsis); {
+			case name == b.param:
+				args = append(args, b.typeName)
+			case variadic:
+				args = append(args, name.Name+"...")
+			default:
+				args = append(args, name.Name)
 			}
-			args = append(args, name.Name)
 		}
 	}
-	results := ""
-	if r := f.Type.Results; r != nil {
-		results = " " + u.source(r.Pos(), r.End())
-	}
-	tail := "\n\n\treturn " + call + "(" + strings.Join(args, ", ") + ")\n}\n\n" +
-		"// " + b.sibling + " is " + f.Name.Name + " for a cluster of any type.\n" +
-		signature("func "+receiver+b.sibling, b.params(typeText), results)
-	a.insert(u, u.offset(b.convert.End()), tail)
-	a.note(u, f.Name, "R5", changed, "sibling %s takes a ClusterType; %s keeps its signature and calls it", b.sibling, f.Name.Name)
+	return args
 }
 
 // changeParam gives an unexported function a type in place of the bool.
@@ -215,13 +168,15 @@ func (a *analysis) changeParam(b *boolFunc) {
 	params := b.decl.Type.Params
 	typeText := a.alias(u, apiPath, apiAlias) + ".ClusterType"
 	a.edits.add(u.path, u.offset(params.Opening)+1, u.offset(params.Closing), strings.Join(b.params(typeText), ", "))
-	from := u.offset(u.tok.LineStart(u.tok.Line(b.decl.Body.List[0].Pos())))
-	a.edits.add(u.path, from, u.lineEnd(b.convert.End())+1, "")
+	if b.convert != nil {
+		from := u.offset(u.tok.LineStart(u.tok.Line(b.decl.Body.List[0].Pos())))
+		a.edits.add(u.path, from, u.lineEnd(b.convert.End())+1, "")
+	}
 	a.note(u, b.decl.Name, "R5", changed, "%s takes a ClusterType in place of a bool", b.decl.Name.Name)
 }
 
 // changeCall passes the type where the bool was computed from it.
-func (a *analysis) changeCall(b *boolFunc, site callSite) {
+func (a *analysis) changeCall(b *boolFunc, site callSite, all []*boolFunc) {
 	u := site.u
 	arg := site.call.Args[b.index]
 	name := b.decl.Name.Name
@@ -229,7 +184,10 @@ func (a *analysis) changeCall(b *boolFunc, site callSite) {
 		a.changeLiteral(b, site, arg)
 		return
 	}
-	text := a.typeText(u, arg)
+	text := forwarded(u, arg, all)
+	if text == "" {
+		text = a.typeText(u, arg)
+	}
 	if text == "" {
 		a.note(u, arg, "R5", unknown, "%s is called with %s, from which no cluster type can be told", name, types.ExprString(arg))
 		return
@@ -240,6 +198,16 @@ func (a *analysis) changeCall(b *boolFunc, site callSite) {
 		a.replaceNode(u, lastIdent(site.call.Fun), b.sibling)
 	}
 	a.note(u, site.call, "R5", changed, "the call of %s passes the cluster's type", name)
+}
+
+// forwarded is the variable for the type in a function that passes its own bool on.
+func forwarded(u *unit, arg ast.Expr, all []*boolFunc) string {
+	for _, b := range all {
+		if b.u == u && !b.refused && u.isVar(arg, u.pkg.TypesInfo.Defs[b.param]) {
+			return b.typeName
+		}
+	}
+	return ""
 }
 
 // changeLiteral handles a call with true or false: the test, or code, that is about one
@@ -262,9 +230,11 @@ func (a *analysis) changeLiteral(b *boolFunc, site callSite, arg ast.Expr) {
 func (a *analysis) typeText(u *unit, arg ast.Expr) string {
 	arg = ast.Unparen(arg)
 	if id, ok := arg.(*ast.Ident); ok {
-		if value := u.onlyValue(id); value != nil {
-			a.decide(u, value)
-			return a.typeText(u, value)
+		if define := u.onlyValue(id); define != nil {
+			a.decide(u, define)
+			whole := u.wholeLines(define)
+			a.edits.add(u.path, u.offset(whole.from), u.offset(whole.to), "")
+			return a.typeText(u, define.Rhs[0])
 		}
 		return ""
 	}
@@ -287,27 +257,27 @@ func (a *analysis) typeText(u *unit, arg ast.Expr) string {
 	return a.alias(u, proxyPath, "clusterproxy") + ".GetClusterType(" + ref + ")"
 }
 
-// onlyValue is the expression that a local variable is defined with, when it is never set
-// again.
-func (u *unit) onlyValue(id *ast.Ident) ast.Expr {
+// onlyValue is the statement that defines a local variable which is used in one place
+// only and never set again.
+func (u *unit) onlyValue(id *ast.Ident) *ast.AssignStmt {
 	obj := u.pkg.TypesInfo.Uses[id]
-	var value ast.Expr
-	sets := 0
+	uses := 0
+	var define *ast.AssignStmt
 	ast.Inspect(u.function(id), func(n ast.Node) bool {
-		assign, ok := n.(*ast.AssignStmt)
-		if !ok || len(assign.Lhs) != len(assign.Rhs) {
-			return true
-		}
-		for i, lhs := range assign.Lhs {
-			if l, ok := lhs.(*ast.Ident); ok && u.pkg.TypesInfo.ObjectOf(l) == obj {
-				sets++
-				value = assign.Rhs[i]
+		switch n := n.(type) {
+		case *ast.Ident:
+			if u.pkg.TypesInfo.Uses[n] == obj {
+				uses++
+			}
+		case *ast.AssignStmt:
+			if l, ok := n.Lhs[0].(*ast.Ident); ok && len(n.Lhs) == 1 && u.pkg.TypesInfo.Defs[l] == obj {
+				define = n
 			}
 		}
 		return true
 	})
-	if sets != 1 {
+	if uses != 1 {
 		return nil
 	}
-	return value
+	return define
 }

@@ -2,27 +2,8 @@ package main
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 )
-
-// branch is one arm of an if chain or of a switch.
-type branch struct {
-	node  ast.Node // *ast.IfStmt or *ast.CaseClause
-	cond  ast.Expr // the condition, or the whole case expression list's first test
-	tests []typeTest
-	body  []ast.Stmt
-}
-
-// chain is an if chain or a switch in which at least one arm tests a cluster's family.
-type chain struct {
-	u        *unit
-	root     ast.Stmt
-	branches []branch
-	rest     []ast.Stmt // the else or default arm
-	hasRest  bool
-	isSwitch bool
-}
 
 // branches is rule R1: it walks all chains of a file.
 func (a *analysis) branches(u *unit) {
@@ -39,70 +20,6 @@ func (a *analysis) branches(u *unit) {
 	})
 }
 
-func (u *unit) ifChain(root *ast.IfStmt) *chain {
-	c := &chain{u: u, root: root}
-	for at := root; at != nil; {
-		c.branches = append(c.branches, branch{
-			node: at, cond: at.Cond, tests: u.typeTests(at.Cond), body: at.Body.List,
-		})
-		switch next := at.Else.(type) {
-		case *ast.IfStmt:
-			at = next
-		case *ast.BlockStmt:
-			c.rest, c.hasRest = next.List, true
-			at = nil
-		default:
-			at = nil
-		}
-	}
-	return c
-}
-
-func (u *unit) switchChain(root *ast.SwitchStmt) *chain {
-	c := &chain{u: u, root: root, isSwitch: true}
-	for _, s := range root.Body.List {
-		clause := s.(*ast.CaseClause)
-		if clause.List == nil {
-			c.rest, c.hasRest = clause.Body, true
-			continue
-		}
-		b := branch{node: clause, body: clause.Body}
-		for _, e := range clause.List {
-			b.cond = e
-			if root.Tag == nil {
-				b.tests = append(b.tests, u.typeTests(e)...)
-				continue
-			}
-			if t, ok := u.comparison(e, root.Tag, e); ok {
-				b.tests = append(b.tests, t)
-			}
-		}
-		c.branches = append(c.branches, b)
-	}
-	return c
-}
-
-// find returns the first branch with a test on the family, positive or negated.
-func (c *chain) find(fam family, negated bool) (*branch, typeTest, bool) {
-	for i := range c.branches {
-		for _, t := range c.branches[i].tests {
-			if t.family == fam && t.negated == negated {
-				return &c.branches[i], t, true
-			}
-		}
-	}
-	return nil, typeTest{}, false
-}
-
-func (c *chain) tested() bool {
-	for _, b := range c.branches {
-		if len(b.tests) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // branch decides one chain.
 func (a *analysis) branch(c *chain) {
 	if !c.tested() || a.allDecided(c) {
@@ -114,6 +31,10 @@ func (a *analysis) branch(c *chain) {
 	}
 	if _, _, ok := c.find(profile, true); ok {
 		a.settle(c, done, "ClusterProfile is in the condition")
+		return
+	}
+	if c.followed() {
+		a.settle(c, done, "ClusterProfile has its branch behind this one")
 		return
 	}
 	if a.widen(c) {
@@ -197,25 +118,6 @@ func (a *analysis) decideDefaults(c *chain, body []ast.Stmt) {
 	}
 }
 
-// siblings is the list of statements that s is in, and its place there.
-func (u *unit) siblings(s ast.Stmt) ([]ast.Stmt, int) {
-	var list []ast.Stmt
-	switch p := u.parents[s].(type) {
-	case *ast.BlockStmt:
-		list = p.List
-	case *ast.CaseClause:
-		list = p.Body
-	case *ast.CommClause:
-		list = p.Body
-	}
-	for i := range list {
-		if list[i] == s {
-			return list, i
-		}
-	}
-	return nil, 0
-}
-
 // onPositive decides a chain with an arm for one family: a copy for the ClusterProfile
 // where names are moved, else a reason to leave it or a question.
 func (a *analysis) onPositive(c *chain, b *branch, t typeTest) {
@@ -242,10 +144,25 @@ func (a *analysis) onPositive(c *chain, b *branch, t typeTest) {
 	case c.u.terminates(b.body) && !isJump(b.body):
 		a.question(c, "real work for SveltosCluster (%s) that leaves; a ClusterProfile would go on as Cluster API does",
 			detail)
+	case c.u.setsOuter(c, b.body) != "":
+		a.question(c, "real work for SveltosCluster (%s) sets %s, which a ClusterProfile would keep as it is for Cluster API",
+			detail, c.u.setsOuter(c, b.body))
 	default:
 		a.settle(c, kept, "work for SveltosCluster alone (%s); a ClusterProfile needs none, and nothing else hangs on the test",
 			detail)
 	}
+}
+
+// setsOuter names a variable from outside the chain, other than an error, that the
+// statements set.
+func (u *unit) setsOuter(c *chain, list []ast.Stmt) string {
+	for obj := range u.assigned(list) {
+		outer := obj.Pos() < c.root.Pos() || obj.Pos() >= c.root.End()
+		if outer && !types.Identical(obj.Type(), types.Universe.Lookup("error").Type()) {
+			return obj.Name()
+		}
+	}
+	return ""
 }
 
 func isJump(list []ast.Stmt) bool {
@@ -265,32 +182,6 @@ func (a *analysis) capiWork(c *chain, b *branch, detail string) {
 	default:
 		a.question(c, "real work for Cluster API (%s) that leaves", detail)
 	}
-}
-
-// any tells whether one of the statements mentions the family.
-func (u *unit) any(list []ast.Stmt, fam family, roles ...role) bool {
-	for _, s := range list {
-		if u.has(s, fam, roles...) {
-			return true
-		}
-	}
-	return false
-}
-
-// castsTo tells whether the statements handle objects of the family.
-func (u *unit) castsTo(list []ast.Stmt, fam family) bool {
-	hit := false
-	for _, s := range list {
-		ast.Inspect(s, func(n ast.Node) bool {
-			if e, ok := n.(ast.Expr); ok {
-				if tv, found := u.pkg.TypesInfo.Types[e]; found && familyOfType(tv.Type) == fam {
-					hit = true
-				}
-			}
-			return !hit
-		})
-	}
-	return hit
 }
 
 // question notes a chain that a person must decide.
@@ -320,9 +211,6 @@ func (a *analysis) onNegative(c *chain, b *branch, t typeTest, other family) {
 // or ask whether the cluster is in pull mode, which only a SveltosCluster can be.
 func (a *analysis) restIsAbout(c *chain, fam family) bool {
 	list, at := c.u.siblings(c.root)
-	if list == nil {
-		return false
-	}
 	for _, s := range list[at+1:] {
 		if c.u.castsTo([]ast.Stmt{s}, fam) || c.u.has(s, fam, asObject) {
 			return true
@@ -343,89 +231,6 @@ func (u *unit) asksPullMode(n ast.Node) bool {
 		return !hit
 	})
 	return hit
-}
-
-// addBefore puts a ClusterProfile's arm in front of an arm with a negative test.
-func (a *analysis) addBefore(c *chain, b *branch, t typeTest, other family) {
-	ifStmt, ok := b.node.(*ast.IfStmt)
-	if !ok || b.node != ast.Node(c.root) || ifStmt.Init != nil {
-		a.question(c, "a negative test that moves the names of %s, in a form the rule does not know", other)
-		return
-	}
-	test, alone := a.clone(c.u, t.family).positive(t)
-	body := a.clone(c.u, other).text(b.body[0].Pos(), b.body[len(b.body)-1].End())
-	indent := c.u.indent(ifStmt.Pos())
-	a.insert(c.u, c.u.offset(ifStmt.Pos()), "if "+test+" {\n"+indent+"\t"+body+"\n"+indent+"} else ")
-	a.cloned(c, ifStmt.Pos(), "branch for ClusterProfile put before the negative test", alone)
-}
-
-// addBranch copies an arm for the ClusterProfile behind itself.
-func (a *analysis) addBranch(c *chain, b *branch, t typeTest) {
-	alone := false
-	switch node := b.node.(type) {
-	case *ast.IfStmt:
-		alone = a.addElseIf(c, b, node, t)
-	case *ast.CaseClause:
-		alone = a.addCase(c, b, node, t)
-	}
-	a.cloned(c, b.node.Pos(), "branch of "+t.family.String()+" cloned for ClusterProfile", alone)
-}
-
-func (a *analysis) cloned(c *chain, at token.Pos, what string, kindAlone bool) {
-	if kindAlone {
-		what += " (by kind alone: there is no group at hand)"
-	}
-	a.noteAt(c.u, at, "R1", changed, "%s", what)
-	a.decideChain(c)
-}
-
-func (a *analysis) addElseIf(c *chain, b *branch, node *ast.IfStmt, t typeTest) bool {
-	cl := a.clone(c.u, t.family)
-	cond, alone := cl.condition(b.cond, b.tests)
-	body := cl.text(b.body[0].Pos(), b.body[len(b.body)-1].End())
-	indent := c.u.indent(node.Body.Rbrace)
-	start := " else if "
-	if c.u.terminates(b.body) && node.Else == nil && node == c.root && node.Init == nil {
-		start = "\n" + indent + "if "
-	}
-	a.insert(c.u, c.u.offset(node.Body.Rbrace)+1, start+cond+" {\n"+indent+"\t"+body+"\n"+indent+"}")
-	return alone
-}
-
-func (a *analysis) addCase(c *chain, b *branch, node *ast.CaseClause, t typeTest) bool {
-	cl := a.clone(c.u, t.family)
-	test, alone := cl.caseText(node, b.tests)
-	indent := c.u.indent(node.Pos())
-	text := "\n" + indent + "case " + test + ":"
-	end := node.Colon
-	if len(b.body) > 0 {
-		end = b.body[len(b.body)-1].End()
-		text += "\n" + indent + "\t" + cl.text(b.body[0].Pos(), end)
-	}
-	a.insert(c.u, c.u.lineEnd(end), text)
-	return alone
-}
-
-// caseText is a clause's expression for a ClusterProfile.
-func (c *clone) caseText(node *ast.CaseClause, tests []typeTest) (text string, kindAlone bool) {
-	e := node.List[0]
-	if c.u.tag(node) == nil {
-		return c.condition(e, tests)
-	}
-	for _, t := range tests {
-		if t.family == c.from {
-			e, kindAlone = t.expr, t.form == byKind
-		}
-	}
-	return c.text(e.Pos(), e.End()), kindAlone
-}
-
-// tag is the tag of the switch that a clause belongs to.
-func (u *unit) tag(node *ast.CaseClause) ast.Expr {
-	if s, ok := u.parents[u.parents[node]].(*ast.SwitchStmt); ok {
-		return s.Tag
-	}
-	return nil
 }
 
 // decideDeclared marks a "var" statement that declares what a chain sets.

@@ -139,10 +139,10 @@ func (c *checkout) goMod(t tree, given bool) (content []byte, sites []site, err 
 	return content, sites, err
 }
 
-// replaced is what a module without version is replaced by.
+// replaced is what a module is replaced by, whatever its version.
 func replaced(mod *modfile.File, path string) (module.Version, int) {
 	for _, r := range mod.Replace {
-		if r.Old.Path == path && r.Old.Version == "" {
+		if r.Old.Path == path {
 			return r.New, r.Syntax.Start.Line
 		}
 	}

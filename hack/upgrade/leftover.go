@@ -3,7 +3,6 @@ package main
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 )
 
 // leftovers weighs each name of a SveltosCluster or a cluster type that no rule has dealt
@@ -65,14 +64,25 @@ func (u *unit) foreign(n ast.Node) bool {
 	return obj != nil && obj.Pkg() != nil && obj.Pkg() != u.pkg.Types
 }
 
-// compared tells whether a group version takes part in a comparison with an APIVersion.
+// compared tells whether a group version takes part in a comparison with an APIVersion
+// that tells clusters apart.
 func (u *unit) compared(n ast.Node) bool {
+	var top ast.Expr
 	for p := u.parents[n]; p != nil; p = u.parents[p] {
-		if b, ok := p.(*ast.BinaryExpr); ok {
-			return len(u.typeTests(b)) > 0
+		e, ok := p.(ast.Expr)
+		if !ok {
+			break
 		}
-		if _, ok := p.(ast.Expr); !ok {
-			return false
+		if b, isBinary := e.(*ast.BinaryExpr); isBinary {
+			top = b
+		}
+	}
+	if top == nil {
+		return false
+	}
+	for _, t := range u.typeTests(top) {
+		if t.name == n {
+			return true
 		}
 	}
 	return false
@@ -92,6 +102,8 @@ func (a *analysis) reason(u *unit, n ast.Node, m mention) string {
 		return "names Cluster API's kind where SveltosClusters are not served either"
 	case m.role == asObject && a.gated(u, n):
 		return "reads a SveltosCluster behind a test that lets no other type through"
+	case m.role == asObject && a.ownPredicate(u, f):
+		return "in a predicate of the watch on SveltosClusters; the watch on inventory ClusterProfiles has its own"
 	case m.role == asList && u.onlyCounted(n):
 		return "SveltosClusters are only counted"
 	case m.family == sveltos && m.role == asType && a.pullModeOnly(u, f):
@@ -253,67 +265,4 @@ func onlyIncrements(s *ast.IfStmt) bool {
 		}
 	}
 	return s.Else == nil
-}
-
-var pullModeName = regexp.MustCompile(`(?i)pullmode`)
-
-// pullModeOnly tells whether a function that has no cluster type to ask for is called
-// only where the cluster is known to be in pull mode.
-func (a *analysis) pullModeOnly(u *unit, f *ast.FuncDecl) bool {
-	return a.calledInPullMode(u, f, map[*ast.FuncDecl]bool{})
-}
-
-func (a *analysis) calledInPullMode(u *unit, f *ast.FuncDecl, seen map[*ast.FuncDecl]bool) bool {
-	fn, ok := u.pkg.TypesInfo.Defs[f.Name].(*types.Func)
-	if !ok || seen[f] {
-		return false
-	}
-	seen[f] = true
-	params := fn.Signature().Params()
-	for i := range params.Len() {
-		if isClusterType(params.At(i).Type()) {
-			return false
-		}
-	}
-	calls := 0
-	for _, site := range a.calls[fn.FullName()] {
-		if site.u.test {
-			continue
-		}
-		calls++
-		caller := site.u.function(site.call)
-		if !site.u.inPullMode(site.call) && (caller == nil || !a.calledInPullMode(site.u, caller, seen)) {
-			return false
-		}
-	}
-	return calls > 0
-}
-
-// inPullMode tells whether a node is under a condition on pull mode, or in a function that
-// says in its name that it is about it.
-func (u *unit) inPullMode(n ast.Node) bool {
-	if f := u.function(n); f != nil && pullModeName.MatchString(f.Name.Name) {
-		return true
-	}
-	for child, p := n, u.parents[n]; p != nil; child, p = p, u.parents[p] {
-		if s, ok := p.(*ast.IfStmt); ok && child == ast.Node(s.Body) && namesPullMode(s.Cond) {
-			return true
-		}
-	}
-	return false
-}
-
-// namesPullMode tells whether a condition is a positive test of a variable for pull mode.
-func namesPullMode(cond ast.Expr) bool {
-	hit := false
-	ast.Inspect(cond, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.UnaryExpr:
-			return false
-		case *ast.Ident:
-			hit = hit || pullModeName.MatchString(n.Name)
-		}
-		return true
-	})
-	return hit
 }

@@ -34,12 +34,12 @@ func (a *analysis) markers() {
 			if !marker.MatchString(c.Text) {
 				continue
 			}
+			if a.patches && (sveltosRule.MatchString(c.Text) || capiRule.MatchString(c.Text)) {
+				a.allowPatch(u, c)
+			}
 			if sveltosRule.MatchString(c.Text) && !present {
 				present = true
 				a.addMarker(u, c, needs)
-			}
-			if a.patches && (sveltosRule.MatchString(c.Text) || capiRule.MatchString(c.Text)) {
-				a.allowPatch(u, c)
 			}
 		}
 	}

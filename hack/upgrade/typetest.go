@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -32,7 +33,29 @@ type typeTest struct {
 func (u *unit) typeTests(cond ast.Expr) []typeTest {
 	var found []typeTest
 	u.collectTests(cond, false, false, &found)
-	return found
+	others := u.otherKinds(cond)
+	return slices.DeleteFunc(found, func(t typeTest) bool { return t.form == byGV && others[t.key] })
+}
+
+// otherKinds lists the references whose kind the condition compares with one that is no
+// cluster's: a group version beside it does not tell clusters apart either.
+func (u *unit) otherKinds(cond ast.Expr) map[string]bool {
+	others := map[string]bool{}
+	ast.Inspect(cond, func(n ast.Node) bool {
+		b, ok := n.(*ast.BinaryExpr)
+		if !ok || (b.Op != token.EQL && b.Op != token.NEQ) {
+			return true
+		}
+		sel, ok := u.bare(b.X).(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != "Kind" {
+			return true
+		}
+		if id := lastIdent(u.bare(b.Y)); id != nil && u.mention(id).family == noFamily {
+			others[types.ExprString(sel.X)] = true
+		}
+		return true
+	})
+	return others
 }
 
 func (u *unit) collectTests(e ast.Expr, negated, joined bool, found *[]typeTest) {
@@ -149,8 +172,8 @@ func operandKey(operand ast.Expr, f form) string {
 	if f == byType {
 		return key
 	}
-	for _, field := range []string{".Kind", ".APIVersion", ".Group"} {
-		key = strings.TrimSuffix(key, field)
+	for _, part := range []string{".Kind", ".APIVersion", ".Group", ".GroupVersionKind()", ".GetObjectKind()"} {
+		key = strings.TrimSuffix(key, part)
 	}
 	return key
 }

@@ -20,6 +20,8 @@ const (
 	// localInterval is how often, at most, a hit looks beyond the entry at all: at the
 	// clock and at the provider file's revision.
 	localInterval = time.Second
+	// hubPause is how long a hub that did not answer is left in peace.
+	hubPause = 5 * time.Second
 )
 
 var log = logf.Log.WithName("clustercache")
@@ -58,7 +60,8 @@ func (e *entry) compare(ctx context.Context, c client.Client, cluster types.Name
 		inventory.FromFlags().Forget(cluster)
 		return false, err
 	case err != nil:
-		log.Error(err, "the cached configuration is used without having been compared with its object")
+		e.nextCheck.Store(now.Add(hubPause).UnixNano())
+		log.V(1).Info("the cached configuration is used without having been compared with its object", "cause", err.Error())
 		return true, nil
 	}
 	fingerprint, err := fingerprintOf(inventory.FromFlags(), cp)

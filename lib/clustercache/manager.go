@@ -98,7 +98,7 @@ func (m *clusterCache) GetKubernetesRestConfig(ctx context.Context, mgmtClient c
 	if err != nil {
 		return nil, err
 	}
-	return rest.CopyConfig(e.config), nil
+	return e.copied(), nil
 }
 
 // GetKubernetesClient returns a client for the cluster with the scheme of mgmtClient. It

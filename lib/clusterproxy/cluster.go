@@ -69,12 +69,21 @@ func isInventoryClusterPaused(ctx context.Context, c client.Client, namespace, n
 	return paused, nil
 }
 
+// isInventoryClusterReady is current health. A cluster that the bridge serves is never
+// ready here, however it was selected.
 func isInventoryClusterReady(ctx context.Context, c client.Client, namespace, name string) (bool, error) {
 	cp, err := getInventoryCluster(ctx, c, namespace, name)
+	if err != nil || !inventory.IsHealthy(cp) {
+		return false, err
+	}
+	bridged, err := isBridged(ctx, c, client.ObjectKeyFromObject(cp))
 	if err != nil {
 		return false, err
 	}
-	return inventory.IsHealthy(cp), nil
+	if bridged {
+		ignoreBridged(cp)
+	}
+	return !bridged, nil
 }
 
 func getInventoryRestConfig(ctx context.Context, c client.Client,

@@ -5,22 +5,15 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	inventoryv1alpha1 "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	libsveltosv1beta1 "github.com/projectsveltos/libsveltos/api/v1beta1"
 	"github.com/projectsveltos/libsveltos/lib/inventory"
 	"github.com/projectsveltos/libsveltos/lib/sharding"
 )
-
-// BridgeLabel is what projectsveltos/clusterinventory-controller puts on the
-// SveltosCluster it makes of an inventory ClusterProfile. That cluster is served already.
-const BridgeLabel = "clusterinventory.projectsveltos.io/managed-by"
 
 // selection says which inventory ClusterProfiles are asked for.
 type selection struct {
@@ -41,7 +34,7 @@ func appendInventoryClusters(ctx context.Context, c client.Client, clusters []co
 	}
 	list := &inventoryv1alpha1.ClusterProfileList{}
 	if err := c.List(ctx, list, s.listOptions()...); err != nil {
-		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		if isAbsent(err) {
 			return clusters, nil
 		}
 		return nil, fmt.Errorf("listing inventory ClusterProfiles: %w", err)
@@ -85,8 +78,7 @@ func (s selection) selects(c client.Client, cp *inventoryv1alpha1.ClusterProfile
 			"cluster, which takes %d at most; give it a shorter one", len(cp.Name), validation.LabelValueMaxLength))
 		return false
 	case bridged[client.ObjectKeyFromObject(cp)]:
-		ignore(cp, ignoredBridged, "the SveltosCluster of the same name carries the label "+BridgeLabel+
-			", so the bridge serves the cluster; see the README on how to migrate")
+		ignoreBridged(cp)
 		return false
 	case !s.ready:
 		return true
@@ -96,24 +88,4 @@ func (s selection) selects(c client.Client, cp *inventoryv1alpha1.ClusterProfile
 	default:
 		return latches.has(cp)
 	}
-}
-
-// bridgedClusters are the names under which the bridge serves a cluster.
-func bridgedClusters(ctx context.Context, c client.Client, namespace string) (map[types.NamespacedName]bool, error) {
-	options := []client.ListOption{client.HasLabels{BridgeLabel}, client.UnsafeDisableDeepCopy}
-	if namespace != "" {
-		options = append(options, client.InNamespace(namespace))
-	}
-	list := &libsveltosv1beta1.SveltosClusterList{}
-	if err := c.List(ctx, list, options...); err != nil {
-		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("listing SveltosClusters that the bridge made: %w", err)
-	}
-	names := make(map[types.NamespacedName]bool, len(list.Items))
-	for i := range list.Items {
-		names[client.ObjectKeyFromObject(&list.Items[i])] = true
-	}
-	return names, nil
 }

@@ -135,7 +135,13 @@ func TestBridgedClusterIsLeftAlone(t *testing.T) {
 	for range 2 {
 		assert.ElementsMatch(t, []string{"SveltosCluster:fleet/a", "SveltosCluster:fleet/b", "ClusterProfile:fleet/b"}, matching(t, c, ""))
 	}
+	ready, err := isInventoryClusterReady(t.Context(), c, "fleet", "a")
+	require.NoError(t, err)
+	assert.False(t, ready, "nor is it deployed to when it is named in clusterRefs")
 	require.NoError(t, c.Delete(t.Context(), bridge))
+	ready, err = isInventoryClusterReady(t.Context(), c, "fleet", "a")
+	require.NoError(t, err)
+	assert.True(t, ready)
 	assert.ElementsMatch(t, []string{"SveltosCluster:fleet/b", "ClusterProfile:fleet/a", "ClusterProfile:fleet/b"}, matching(t, c, ""))
 }
 

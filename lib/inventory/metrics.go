@@ -18,31 +18,31 @@ const (
 // Metrics of this package, on controller-runtime's registry. No label names a
 // cluster: a fleet has thousands, and providers are few.
 var (
-	pluginRuns = register1(prometheus.NewCounterVec(prometheus.CounterOpts{
+	pluginRuns = registered(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "clusterprofile_credential_plugin_runs_total",
 		Help: "Runs of credential plugins by access provider and result (success, failure, timeout).",
 	}, []string{"provider", "result"}))
 
-	pluginDuration = register1(prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	pluginDuration = registered(prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "clusterprofile_credential_plugin_duration_seconds",
 		Help:    "How long runs of credential plugins took, by access provider.",
 		Buckets: []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60},
 	}, []string{"provider"}))
 
-	fileReloads = register1(prometheus.NewCounterVec(prometheus.CounterOpts{
+	fileReloads = registered(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "clusterprofile_provider_file_reloads_total",
 		Help: "Times that the provider file was read because it was new or had changed, by result (success, failure).",
 	}, []string{"result"}))
 
-	refusedProfiles = register1(prometheus.NewCounterVec(prometheus.CounterOpts{
+	refusedProfiles = registered(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "clusterprofile_refused_total",
 		Help: "Times that an inventory ClusterProfile was refused, by reason.",
 	}, []string{"reason"}))
 )
 
-// register1 registers a collector, or returns the one of the same description that is
+// registered registers a collector, or returns the one of the same description that is
 // registered already: two copies of this package may be linked into one process.
-func register1[C prometheus.Collector](c C) C {
+func registered[C prometheus.Collector](c C) C {
 	var already prometheus.AlreadyRegisteredError
 	if err := metrics.Registry.Register(c); errors.As(err, &already) {
 		if existing, ok := already.ExistingCollector.(C); ok {

@@ -71,8 +71,8 @@ func TestOtherMetrics(t *testing.T) {
 func TestSecondRegistrationIsTheFirst(t *testing.T) {
 	t.Parallel()
 	opts := prometheus.CounterOpts{Name: "clusterprofile_test_total", Help: "For this test."}
-	first := register1(prometheus.NewCounterVec(opts, []string{"x"}))
-	second := register1(prometheus.NewCounterVec(opts, []string{"x"}))
+	first := registered(prometheus.NewCounterVec(opts, []string{"x"}))
+	second := registered(prometheus.NewCounterVec(opts, []string{"x"}))
 	assert.Same(t, first, second)
 	metrics.Registry.Unregister(first)
 }

@@ -145,7 +145,7 @@ func pluginError(a Access, err error, out pluginOutput) error {
 	return fmt.Errorf("%w: %s: %w%s", ErrPluginFailed, who, err, said)
 }
 
-// headBuffer keeps the first maxStdout bytes and reports when there are more.
+// headBuffer keeps the first maxStdout bytes and fails when there are more.
 type headBuffer struct {
 	unprintable
 	buf      bytes.Buffer
@@ -159,11 +159,9 @@ func (b *headBuffer) Write(p []byte) (int, error) {
 		return b.buf.Write(p)
 	}
 	b.buf.Write(p[:room])
-	if !b.full {
-		b.full = true
-		b.overflow()
-	}
-	return len(p), nil
+	b.full = true
+	b.overflow()
+	return room, errTooMuchOutput // nothing more is read
 }
 
 // tailBuffer keeps the last maxStderr bytes.

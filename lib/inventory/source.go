@@ -13,8 +13,11 @@ const (
 	firstPause = 2 * time.Second
 	longPause  = 2 * time.Minute
 
-	// hungPatience is how long a caller waits for a slot of the runner when the last
-	// run for its cluster timed out. Others wait as long as a run may take.
+	// slotPatience is how long a caller waits at least for its turn to run a plugin;
+	// longer if a run may take longer. When the last run for its cluster timed out it
+	// waits for hungPatience only, so that hung clusters do not use up all workers of a
+	// controller.
+	slotPatience = 30 * time.Second
 	hungPatience = time.Second
 )
 
@@ -173,9 +176,9 @@ func (s *source) land(f *flight, credential *Credential, err error) {
 
 // wait waits for the run, with the caller's patience.
 func (s *source) wait(ctx context.Context, f *flight) (*Credential, error) {
-	patience := s.runner.timeout
+	patience := max(s.runner.timeout, slotPatience)
 	if f.hung {
-		patience = min(patience, hungPatience)
+		patience = hungPatience
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()

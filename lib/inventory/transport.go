@@ -20,6 +20,7 @@ const maxDrain = 64 << 10
 // each request for its API server, and to no other.
 func (s *source) wrap(rt http.RoundTripper) http.RoundTripper {
 	t := &roundTripper{source: s, next: rt}
+	s.pool.hold(rt)
 	_, t.upgrades = rt.(httpstream.UpgradeRoundTripper)
 	if c := s.current.Load(); c != nil {
 		t.certPEM = c.secret.certPEM

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -180,6 +181,7 @@ func TestFiftyClientsShareConnectionAndRun(t *testing.T) {
 			s := newSource("fleet/spoke", a, newRunner(8, 30*time.Second))
 			for range 50 {
 				require.Equal(t, http.StatusOK, get(t, client(t, config(t, s)), server.URL+"/version"), tc.reason)
+				runtime.GC() // the client is garbage, the transport must not be
 			}
 			assert.EqualValues(t, 1, server.connections.Load(), tc.reason)
 			assert.Len(t, p.runs(), 1)
@@ -418,16 +420,29 @@ func TestRejectionsAreRateLimited(t *testing.T) {
 			time.Sleep(1)
 		}
 
+		runs++
+		ask(http.StatusUnauthorized) // the longest pause begins
+		time.Sleep(firstPause)       // virtual
 		next.answer = ok
 		ask(http.StatusOK)
+		last := fmt.Sprintf("Bearer token-%d", runs)
 		next.answer = func(r *http.Request) int {
-			if r.Header.Get("Authorization") == fmt.Sprintf("Bearer token-%d", runs) {
+			if r.Header.Get("Authorization") == last {
 				return http.StatusUnauthorized
 			}
 			return http.StatusOK
 		}
+		runs++
 		ask(http.StatusOK)
-		assert.Equal(t, runs+1, p.runs.Load(), "success ends the pause: the next rotation is followed at once")
+		require.Equal(t, runs, p.runs.Load(), "success ends the pause: the next rotation is followed at once")
+
+		next.answer = unauthorized
+		runs++
+		ask(http.StatusUnauthorized)
+		require.Equal(t, runs, p.runs.Load(), "and so is the one after it")
+		current, err := s.renew(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Equal(t, mustToken(t, s), current.secret.bearer, "a newer credential that is there already needs no run")
 	})
 }
 

@@ -18,7 +18,17 @@ import (
 // client certificate that was asked for last. The zero value is ready for use.
 type transportPool struct {
 	current atomic.Pointer[pooled]
+	held    atomic.Pointer[http.RoundTripper]
 	mu      sync.Mutex // one builds at a time
+}
+
+// hold keeps the transport of a client alive when the client is gone. client-go's cache
+// holds it weakly, so that a controller that makes a client for each reconcile would
+// have a new connection after each garbage collection.
+func (p *transportPool) hold(rt http.RoundTripper) {
+	if plain(rt) != nil {
+		p.held.Store(&rt)
+	}
 }
 
 type pooled struct {

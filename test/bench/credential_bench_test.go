@@ -28,6 +28,7 @@ func TestFiftyClientsForOneCluster(t *testing.T) {
 	theirsFleet := newFleet(t, 1)
 	for range clients {
 		ask(t, theirsFleet.theirs(0))
+		runtime.GC() // the client is gone before the next one is made
 	}
 	oursFleet := newFleet(t, 1)
 	b := oursFleet.backend(0)
@@ -35,6 +36,7 @@ func TestFiftyClientsForOneCluster(t *testing.T) {
 		cfg, err := b.RestConfig(t.Context(), oursFleet.profiles[0])
 		require.NoError(t, err)
 		ask(t, cfg)
+		runtime.GC()
 	}
 	report("credential/50-clients/connections", float64(oursFleet.connections.Load()), float64(theirsFleet.connections.Load()))
 	report("credential/50-clients/plugin-runs", float64(len(oursFleet.runs())), float64(len(theirsFleet.runs())))
@@ -44,14 +46,14 @@ func TestFiftyClientsForOneCluster(t *testing.T) {
 
 func TestThousandClustersAskedOnce(t *testing.T) {
 	const clusters, workers = 1000, 50
-	theirsFleet, oursFleet := newFleet(t, clusters), newFleet(t, clusters)
+	theirsFleet, oursFleet := newFleet(t, clusters).separate(), newFleet(t, clusters).separate()
 	theirsFleet.set("sleep", "50ms") // as a plugin that asks somebody
 	oursFleet.set("sleep", "50ms")
-	theirsKept, theirsTook := measure(func() any {
+	theirsKept, theirsTook := measure(theirsFleet, func() any {
 		theirsFleet.each(workers, func(i int) { ask(t, theirsFleet.theirs(i)) })
 		return nil // its authenticators are in a cache of the process
 	})
-	oursKept, oursTook := measure(func() any {
+	oursKept, oursTook := measure(oursFleet, func() any {
 		b := oursFleet.backend(0)
 		oursFleet.each(workers, func(i int) {
 			cfg, err := b.RestConfig(t.Context(), oursFleet.profiles[i])
@@ -71,20 +73,24 @@ func TestThousandClustersAskedOnce(t *testing.T) {
 }
 
 // measure returns the bytes that are on the heap after work and were not before, while
-// what it returned is kept, and how long it took.
-func measure(work func() any) (kept float64, took time.Duration) {
-	before := heap()
+// what it returned is kept, and how long it took. Connections are not counted, they are
+// closed when they have been idle for a while.
+func measure(f *fleet, work func() any) (kept float64, took time.Duration) {
+	before, goroutines := heap(), runtime.NumGoroutine()
 	begin := time.Now()
 	result := work()
 	took = time.Since(begin)
+	f.server.CloseClientConnections()
+	require.Eventually(f.t, func() bool { return runtime.NumGoroutine() <= goroutines+10 }, time.Minute, 50*time.Millisecond)
 	kept = heap() - before
 	runtime.KeepAlive(result)
 	return kept, took
 }
 
 func heap() float64 {
-	for range 3 { // transports and their connections go in steps
+	for range 5 { // transports and their connections go in steps
 		runtime.GC()
+		runtime.Gosched()
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -101,28 +107,34 @@ func TestOverheadOfARequestWithAWarmCredential(t *testing.T) {
 	cfg, err := fleet.backend(0).RestConfig(t.Context(), fleet.profiles[0])
 	require.NoError(t, err)
 	next := answer{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}}
-	ours := benchmark(cfg.WrapTransport(next), cfg.Host)
-	theirs := benchmark(transport.NewBearerAuthRoundTripper(fleetToken, next), cfg.Host)
-	report("credential/warm-request/ns", float64(ours.NsPerOp()), float64(theirs.NsPerOp()))
-	report("credential/warm-request/allocations", float64(ours.AllocsPerOp()), float64(theirs.AllocsPerOp()))
-	assert.LessOrEqual(t, ours.NsPerOp()-theirs.NsPerOp(), int64(1000), "nanoseconds more than a static token")
-	assert.LessOrEqual(t, ours.AllocsPerOp()-theirs.AllocsPerOp(), int64(2), "allocations more than a static token")
+	req, err := http.NewRequest(http.MethodGet, cfg.Host+"/version", nil)
+	require.NoError(t, err)
+	req.Header.Set("Accept", "application/json")
+	send := func(rt http.RoundTripper) func() {
+		return func() { _, _ = rt.RoundTrip(req) }
+	}
+	ours, theirs := send(cfg.WrapTransport(next)), send(transport.NewBearerAuthRoundTripper(fleetToken, next))
+
+	oursTime, theirsTime := time.Hour, time.Hour
+	for range 15 { // the best of many turns: the machine does other things as well
+		oursTime = min(oursTime, timeOf(ours))
+		theirsTime = min(theirsTime, timeOf(theirs))
+	}
+	oursAllocs, theirsAllocs := testing.AllocsPerRun(1000, ours), testing.AllocsPerRun(1000, theirs)
+	report("credential/warm-request/ns", float64(oursTime.Nanoseconds()), float64(theirsTime.Nanoseconds()))
+	report("credential/warm-request/allocations", oursAllocs, theirsAllocs)
+	assert.LessOrEqual(t, oursTime-theirsTime, time.Microsecond, "more than a static token")
+	assert.LessOrEqual(t, oursAllocs-theirsAllocs, 2.0, "allocations more than a static token")
 }
 
-func benchmark(rt http.RoundTripper, host string) testing.BenchmarkResult {
-	return testing.Benchmark(func(b *testing.B) {
-		req, err := http.NewRequest(http.MethodGet, host+"/version", nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		req.Header.Set("Accept", "application/json")
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := rt.RoundTrip(req); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+// timeOf is how long one call takes, of many.
+func timeOf(do func()) time.Duration {
+	const calls = 20_000
+	begin := time.Now()
+	for range calls {
+		do()
+	}
+	return time.Since(begin) / calls
 }
 
 func TestOneHungPluginAmongHundredClusters(t *testing.T) {

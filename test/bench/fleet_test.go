@@ -4,9 +4,13 @@ package bench
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -90,8 +94,31 @@ func (f *fleet) set(option, value string) {
 // path is a cluster's part of the server, such that no path contains another.
 func path(i int) string { return fmt.Sprintf("/clusters/%04d", i) }
 
+// separate gives each cluster a bundle with a CA that no other has, so that no two of
+// them share a transport. The server is one and shares its processor with the client,
+// so this costs time that real clusters do not.
+func (f *fleet) separate() *fleet {
+	for i, cp := range f.profiles {
+		cluster := &cp.Status.AccessProviders[0].Cluster
+		cluster.CertificateAuthorityData = append(f.ownCA(i), cluster.CertificateAuthorityData...)
+	}
+	return f
+}
+
 func (f *fleet) ca() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.server.Certificate().Raw})
+}
+
+func (f *fleet) ownCA(i int) []byte {
+	_, key, err := ed25519.GenerateKey(nil)
+	require.NoError(f.t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(int64(i) + 1), Subject: pkix.Name{CommonName: path(i)},
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(nil, template, template, key.Public(), key)
+	require.NoError(f.t, err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
 func (f *fleet) profile(i int) *v1alpha1.ClusterProfile {
@@ -124,7 +151,7 @@ func (f *fleet) backend(limit time.Duration) *inventory.Backend {
 func (f *fleet) theirs(i int) *rest.Config {
 	return &rest.Config{
 		Host:            f.server.URL + path(i),
-		TLSClientConfig: rest.TLSClientConfig{CAData: f.ca()},
+		TLSClientConfig: rest.TLSClientConfig{CAData: f.profiles[i].Status.AccessProviders[0].Cluster.CertificateAuthorityData},
 		ExecProvider: &clientcmdapi.ExecConfig{
 			APIVersion: execV1, Command: f.plugin, ProvideClusterInfo: true,
 			InteractiveMode: clientcmdapi.NeverExecInteractiveMode, StdinUnavailable: true,

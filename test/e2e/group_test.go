@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ type group struct {
 	controller *addons.Controller
 	// dir holds the files of the group: logs, kubeconfig, provider file.
 	dir string
+
+	options addons.Options
 }
 
 // groupOptions are the differences between groups.
@@ -43,6 +46,8 @@ type groupOptions struct {
 	providerFile string
 	// args are further flags.
 	args []string
+	// hub is the shared hub by default.
+	hub *helpers.Cluster
 }
 
 // startGroup starts an addon-controller for the test and its subtests.
@@ -56,22 +61,44 @@ func startGroup(t *testing.T, options groupOptions) *group {
 	binary, err := helpers.BuildAddonController(t.Context(), options.variant, helpers.Stderr)
 	require.NoError(t, err)
 
-	g := &group{hub: helpers.SharedHub(t), dir: filepath.Join(helpers.BuildDir(root), "e2e", t.Name())}
+	g := &group{hub: options.hub, dir: filepath.Join(helpers.BuildDir(root), "e2e", t.Name())}
+	if g.hub == nil {
+		g.hub = helpers.SharedHub(t)
+	}
+	require.NoError(t, os.RemoveAll(g.dir), "the log is to be of this run only")
 	hubKubeconfig := filepath.Join(g.dir, "hub.kubeconfig")
 	require.NoError(t, g.hub.WriteKubeconfig(hubKubeconfig))
 	if options.providerFile == "" && !options.backendOff {
 		options.providerFile = filepath.Join(g.dir, "providers.json")
 		require.NoError(t, helpers.WriteProviderFile(options.providerFile, g.providers(t, hubKubeconfig)...))
 	}
-	g.controller = addons.Run(t, addons.Options{
+	g.options = addons.Options{
 		Binary:        binary,
 		Hub:           g.hub,
 		HubKubeconfig: hubKubeconfig,
 		Dir:           g.dir,
 		ProviderFile:  options.providerFile,
 		Args:          options.args,
-	})
+	}
+	g.controller = addons.Run(t, g.options)
 	return g
+}
+
+// another starts a second addon-controller on the same hub.
+func (g *group) another(t *testing.T, name string, args ...string) *addons.Controller {
+	t.Helper()
+	options := g.options
+	options.Name, options.Args = name, args
+	return addons.Run(t, options)
+}
+
+// restart ends the group's addon-controller and starts it again.
+func (g *group) restart(s *scenario) {
+	s.Helper()
+	g.controller.Stop()
+	controller, err := addons.Start(s.Context(), g.options)
+	require.NoError(s, err)
+	*g.controller = *controller
 }
 
 // providers are the entries of the default provider file.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -158,6 +159,18 @@ func (c *Cluster) complete(ctx context.Context, options ClusterOptions) error {
 	return nil
 }
 
+// Address is the URL of the API server, without a path.
+func (c *Cluster) Address() string { return address(c.Config) }
+
+// address returns the URL of the server of config, whose host may be a URL or host:port.
+func address(config *rest.Config) string {
+	host := config.Host
+	if parsed, err := url.Parse(host); err == nil && parsed.Host != "" {
+		host = parsed.Host
+	}
+	return "https://" + host
+}
+
 // EnsureNamespace creates the namespace unless it is there.
 func (c *Cluster) EnsureNamespace(ctx context.Context, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -189,7 +202,7 @@ func kubeconfig(name string, config *rest.Config) ([]byte, error) {
 	user := name + "-admin"
 	return clientcmd.Write(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{
-			name: {Server: "https://" + hostOf(config), CertificateAuthorityData: config.CAData},
+			name: {Server: address(config), CertificateAuthorityData: config.CAData},
 		},
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{
 			user: {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken},

@@ -78,7 +78,7 @@ func SecretReaderAccess(spoke *Cluster, secret types.NamespacedName) inventoryv1
 	return inventoryv1alpha1.AccessProvider{
 		Name: SecretReaderProvider,
 		Cluster: clientcmdv1.Cluster{
-			Server:                   "https://" + hostOf(spoke.Config),
+			Server:                   spoke.Address(),
 			CertificateAuthorityData: spoke.Config.CAData,
 			Extensions: []clientcmdv1.NamedExtension{
 				{Name: execExtension, Extension: runtime.RawExtension{Raw: extension}},

@@ -32,6 +32,10 @@ e2e: binaries ## The real addon-controller on a hub and spokes, as tests.
 bench: ## Measure beside the peers: lines "bench: NAME ours=X theirs=Y ratio=R".
 	$(GOTEST) -count=1 -v -tags bench ./test/bench/... | grep -E '^(bench:|---|FAIL|ok|panic)' 
 
+.PHONY: bench-fleet
+bench-fleet: binaries ## 200 clusters through the real addon-controller, inventory beside SveltosClusters; takes minutes.
+	$(GOTEST) -count=1 -v -tags e2e,bench -run TestFleet ./test/e2e/... | grep -E '^(bench:|---|FAIL|ok|panic|  )'
+
 .PHONY: upstream-tests
 upstream-tests: binaries ## addon-controller's own unit tests before (stock, upstream's library) and after hack/upgrade; takes half an hour.
 	@for variant in addon-controller-stock addon-controller; do \
@@ -61,7 +65,7 @@ verify: ## Fail if something is stale, unformatted or suspicious to vet.
 	go mod verify >/dev/null
 	go mod tidy -diff
 	go vet ./...
-	go vet -tags e2e,bench ./test/...
+	go vet -tags e2e,bench ./test/e2e ./test/bench
 
 .PHONY: lint
 lint: ## Run the linters, the architecture rules among them.

@@ -52,6 +52,8 @@ func getInventoryCluster(ctx context.Context, c client.Client, namespace, name s
 	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, cp); err != nil {
 		return nil, fmt.Errorf("ClusterProfile %s/%s: %w", namespace, name, err)
 	}
+	// Controllers tell the types apart by it, and a client without a cache leaves it empty.
+	cp.SetGroupVersionKind(libsveltosv1beta1.InventoryGroupVersion.WithKind(libsveltosv1beta1.InventoryClusterProfileKind))
 	return cp, nil
 }
 

@@ -104,6 +104,9 @@ func TestGetClusterOfEachType(t *testing.T) {
 		got, err := GetCluster(t.Context(), c, "fleet", "a", clusterType)
 		require.NoError(t, err)
 		assert.IsType(t, want, got)
+		if clusterType == third {
+			assert.Equal(t, "multicluster.x-k8s.io/v1alpha1, Kind=ClusterProfile", got.GetObjectKind().GroupVersionKind().String())
+		}
 		got, err = GetCluster(t.Context(), c, "fleet", "none", clusterType)
 		assert.True(t, apierrors.IsNotFound(err), "%s: %v", clusterType, err)
 		assert.True(t, got == nil, "%s: a true nil", clusterType)

@@ -192,6 +192,29 @@ func TestFiftyClientsShareConnectionAndRun(t *testing.T) {
 	}
 }
 
+func TestTransportIsHeldForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &transportPool{}
+		held := func() http.RoundTripper {
+			synctest.Wait()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.held
+		}
+		p.hold(&recorder{}) // not client-go's
+		assert.Nil(t, held())
+		rt := &http.Transport{}
+		p.hold(rt)
+		time.Sleep(holdFor - 1) // virtual
+		p.hold(rt)
+		time.Sleep(holdFor - 1)
+		assert.Same(t, rt, held(), "each client prolongs it")
+		time.Sleep(1)
+		assert.Nil(t, held(), "no memory is kept for a cluster that nobody asks")
+	})
+}
+
 // Case 27: both are used; a rotated certificate reaches new configs, and clients that
 // exist as well.
 func TestRotatedCertificateReachesAllClients(t *testing.T) {

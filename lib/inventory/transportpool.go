@@ -9,26 +9,47 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/transport"
 )
 
+// holdFor is how long a transport is kept for the next client: as long as client-go
+// keeps an idle connection.
+const holdFor = 90 * time.Second
+
 // transportPool is the transport of one cluster that all its clients share, for the
 // client certificate that was asked for last. The zero value is ready for use.
 type transportPool struct {
 	current atomic.Pointer[pooled]
-	held    atomic.Pointer[http.RoundTripper]
-	mu      sync.Mutex // one builds at a time
+
+	mu      sync.Mutex // guards what follows; one builds at a time
+	held    http.RoundTripper
+	release *time.Timer
 }
 
-// hold keeps the transport of a client alive when the client is gone. client-go's cache
-// holds it weakly, so that a controller that makes a client for each reconcile would
-// have a new connection after each garbage collection.
+// hold keeps the transport of a client alive for a while when the client is gone.
+// client-go's cache holds it weakly, so that a controller that makes a client for each
+// reconcile would have a new connection after each garbage collection.
 func (p *transportPool) hold(rt http.RoundTripper) {
-	if plain(rt) != nil {
-		p.held.Store(&rt)
+	if plain(rt) == nil {
+		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = rt
+	if p.release == nil {
+		p.release = time.AfterFunc(holdFor, p.letGo)
+		return
+	}
+	p.release.Reset(holdFor)
+}
+
+func (p *transportPool) letGo() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held, p.release = nil, nil
 }
 
 type pooled struct {

@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +35,16 @@ type group struct {
 	dir string
 
 	options addons.Options
+	// supervised: a controller that has ended is started again, as a Deployment does. addon-controller ends itself to
+	// rebuild its memory when a cluster moves between shards.
+	supervised bool
+	others     []*member
+}
+
+// member is a further addon-controller of a group.
+type member struct {
+	options    addons.Options
+	controller *addons.Controller
 }
 
 // groupOptions are the differences between groups.
@@ -85,11 +97,32 @@ func startGroup(t *testing.T, options groupOptions) *group {
 }
 
 // another starts a second addon-controller on the same hub.
-func (g *group) another(t *testing.T, name string, args ...string) *addons.Controller {
+func (g *group) another(t *testing.T, name string, args ...string) *member {
 	t.Helper()
-	options := g.options
-	options.Name, options.Args = name, args
-	return addons.Run(t, options)
+	m := &member{options: g.options}
+	m.options.Name, m.options.Args = name, args
+	m.controller = addons.Run(t, m.options)
+	g.others = append(g.others, m)
+	return m
+}
+
+// revive starts again what has ended.
+func (g *group) revive(s *scenario) {
+	s.Helper()
+	for _, m := range append([]*member{{g.options, g.controller}}, g.others...) {
+		if m.controller.Alive() == nil {
+			continue
+		}
+		controller, err := addons.Start(context.WithoutCancel(s.Context()), m.options)
+		require.NoError(s, err)
+		*m.controller = *controller
+	}
+}
+
+// retire stops a member for good.
+func (g *group) retire(m *member) {
+	m.controller.Stop()
+	g.others = slices.DeleteFunc(g.others, func(other *member) bool { return other == m })
 }
 
 // restart ends the group's addon-controller and starts it again.
@@ -110,4 +143,17 @@ func (g *group) providers(t *testing.T, hubKubeconfig string) []helpers.Provider
 		helpers.SecretReader(binaries.KubeconfigSecretReader, hubKubeconfig),
 		{Name: missingPluginProvider, Command: filepath.Join(g.dir, "no-such-plugin")},
 	}
+}
+
+// atOnce runs stories side by side: they wait for requeues more than they work, and each has its own names.
+func (g *group) atOnce(t *testing.T, stories map[string]func(*scenario)) {
+	t.Helper()
+	t.Run("AtOnce", func(t *testing.T) {
+		for name, story := range stories {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				story(g.scenario(t))
+			})
+		}
+	})
 }

@@ -34,15 +34,16 @@ const (
 // TestReadiness: a cluster that has matched stays matched, and nothing is deployed while it is not healthy.
 func TestReadiness(t *testing.T) {
 	g := startGroup(t, groupOptions{})
-	t.Run("HealthFlaps", func(t *testing.T) { healthFlaps(g.scenario(t)) })
-	t.Run("Paused", func(t *testing.T) { paused(g.scenario(t)) })
-	t.Run("GivenUp", func(t *testing.T) { givenUp(g.scenario(t)) })
-	t.Run("DeletedWhileUnreachable", func(t *testing.T) { deletedWhileUnreachable(g.scenario(t)) })
-	t.Run("EveryOrder", func(t *testing.T) {
-		for _, order := range orders() {
-			t.Run(order, func(t *testing.T) { everyOrder(g.scenario(t), order) })
-		}
-	})
+	stories := map[string]func(*scenario){
+		"HealthFlaps":             healthFlaps,
+		"Paused":                  paused,
+		"GivenUp":                 givenUp,
+		"DeletedWhileUnreachable": deletedWhileUnreachable,
+	}
+	for _, order := range orders() {
+		stories["Order"+order] = func(s *scenario) { everyOrder(s, order) }
+	}
+	g.atOnce(t, stories)
 	t.Run("RestartWhileUnhealthy", func(t *testing.T) { restartWhileUnhealthy(g.scenario(t)) })
 }
 

@@ -137,6 +137,9 @@ func (s *scenario) deleteAndWait(object client.Object) {
 	s.delete(ctx, object)
 	current := object.DeepCopyObject().(client.Object)
 	err := helpers.WaitFor(ctx, "clean-up of "+object.GetName(), cleanupWithin, s.progress, func(ctx context.Context) (bool, error) {
+		if s.group.supervised {
+			s.group.revive(s)
+		}
 		err := s.group.hub.Client.Get(ctx, client.ObjectKeyFromObject(object), current)
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	})
@@ -148,6 +151,9 @@ func (s *scenario) eventually(what string, done func(context.Context) (bool, err
 	s.Helper()
 	err := helpers.WaitFor(s.Context(), what, soon, s.progress, func(ctx context.Context) (bool, error) {
 		ok, err := done(ctx)
+		if s.group.supervised {
+			s.group.revive(s)
+		}
 		require.NoError(s, s.group.controller.Alive())
 		return ok, err
 	})

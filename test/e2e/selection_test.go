@@ -21,10 +21,10 @@ import (
 // TestSelection: every way in which Sveltos selects clusters.
 func TestSelection(t *testing.T) {
 	g := startGroup(t, groupOptions{})
-	t.Run("ClusterRefs", func(t *testing.T) { byClusterRefs(g.scenario(t)) })
-	t.Run("ClusterSet", func(t *testing.T) { byClusterSet(g.scenario(t)) })
-	t.Run("Set", func(t *testing.T) { bySet(g.scenario(t)) })
-	t.Run("Template", func(t *testing.T) { byTemplate(g.scenario(t)) })
+	g.atOnce(t, map[string]func(*scenario){
+		"ClusterRefs": byClusterRefs, "ClusterSet": byClusterSet, "Set": bySet, "Template": byTemplate,
+		"Helm": byHelm, "DriftDetection": byDriftDetection, "ClassifierLabel": byClassifierLabel,
+	})
 }
 
 // healthyCluster is spoke-1 in the inventory, healthy.
@@ -53,7 +53,7 @@ func (s *scenario) deployTo(kind, namespace string, data map[string]string, spec
 	profile.SetNamespace(namespace)
 	profile.SetName(s.name)
 	s.create(profile)
-	s.Cleanup(func() { s.deleteAndWait(profile) })
+	s.finalized = append(s.finalized, profile)
 	return profile
 }
 
@@ -74,7 +74,7 @@ func byClusterSet(s *scenario) {
 	set.Spec.ClusterSelector.LabelSelector = metav1.LabelSelector{MatchLabels: s.labels()}
 	set.Spec.MaxReplicas = 1
 	s.create(set)
-	s.Cleanup(func() { s.deleteAndWait(set) })
+	s.finalized = append(s.finalized, set)
 	s.deployTo("ClusterProfile", "", map[string]string{"by": "set"}, map[string]any{"setRefs": []any{s.name}})
 	s.eventuallyDeployed(spoke)
 }
@@ -85,7 +85,7 @@ func bySet(s *scenario) {
 	set.Spec.ClusterSelector.LabelSelector = metav1.LabelSelector{MatchLabels: s.labels()}
 	set.Spec.MaxReplicas = 1
 	s.create(set)
-	s.Cleanup(func() { s.deleteAndWait(set) })
+	s.finalized = append(s.finalized, set)
 	s.deployTo("Profile", s.name, map[string]string{"by": "set"}, map[string]any{"setRefs": []any{s.name}})
 	s.eventuallyDeployed(spoke)
 }

@@ -28,6 +28,7 @@ const (
 // clusters share a spoke, so each has an add-on with a name of its own.
 func TestSharding(t *testing.T) {
 	g := startGroup(t, groupOptions{})
+	g.supervised = true
 	shard := g.another(t, "shard-"+shardKey, "--shard-key="+shardKey)
 	s := g.scenario(t)
 	spoke := helpers.SharedSpoke(t, "spoke-1")
@@ -45,7 +46,7 @@ func TestSharding(t *testing.T) {
 	s.deployEach("v0")
 	s.eventually("the add-on of all 20 clusters", s.versions(spoke, "v0", clusters))
 
-	shard.Stop()
+	g.retire(shard)
 	s.changeEach("v1")
 	var stay, move []types.NamespacedName
 	for i, cluster := range clusters {
@@ -87,7 +88,7 @@ func (s *scenario) deployEach(version string) {
 	s.create(policy)
 	profile := addons.Profile(s.name, s.labels(), client.ObjectKeyFromObject(policy))
 	s.create(profile)
-	s.Cleanup(func() { s.deleteAndWait(profile) })
+	s.finalized = append(s.finalized, profile)
 }
 
 func (s *scenario) changeEach(version string) {

@@ -60,6 +60,7 @@ func (a *analysis) run() {
 		a.lists(u)
 	}
 	a.metadataPatches()
+	a.failureMessages()
 	a.markers()
 	for _, u := range a.sources() {
 		a.leftovers(u)

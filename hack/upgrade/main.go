@@ -33,6 +33,7 @@ ClusterProfiles, in place. Prints one line for each site: file:line, rule, what 
   R5  bool parameters that mean "is a SveltosCluster" become a ClusterType
   R6  RBAC markers for clusterprofiles.multicluster.x-k8s.io
   R7  a full Update of a cluster becomes a merge patch
+  R8  a failure to reach a cluster is written where the user looks
 
 Sites that need no edit are printed as kept, with the reason. Sites that no rule knows are
 listed at the end: they are left as they were, and the exit code is 2.

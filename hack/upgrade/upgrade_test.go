@@ -80,6 +80,7 @@ func TestFixtures(t *testing.T) {
 		{"watches", exitDone, "R2 and R6: each form of a builder gets the watch"},
 		{"twins", exitDone, "R3: the reconciler, not its shared helpers, gets a twin, and main sets it up"},
 		{"boolparams", exitDone, "R5: exported functions gain a sibling, unexported ones change, tests with them"},
+		{"failures", exitDone, "R8: a step that reaches the cluster and fails tells the user, others stay as they are"},
 		{"patches", exitDone, "R7: updates of clusters become patches, other updates stay"},
 	} {
 		t.Run(tc.fixture, func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestVendorFolder(t *testing.T) {
 func TestHelp(t *testing.T) {
 	code, out, _ := runTool(t, "--help")
 	assert.Equal(t, exitDone, code)
-	for _, rule := range []string{"R1", "R2", "R3", "R4", "R5", "R6", "R7", "--report", "--libsveltos", "exit codes"} {
+	for _, rule := range []string{"R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "--report", "--libsveltos", "exit codes"} {
 		assert.Contains(t, out, rule)
 	}
 }

@@ -92,8 +92,9 @@ func editCRD(t *testing.T, hub *helpers.Cluster, change func(spec map[string]api
 	ctx := context.WithoutCancel(t.Context())
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	require.NoError(t, hub.Client.Get(ctx, types.NamespacedName{Name: "clusterprofiles.multicluster.x-k8s.io"}, crd))
+	before := crd.DeepCopy()
 	change(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties)
-	require.NoError(t, hub.Client.Update(ctx, crd))
+	require.NoError(t, hub.Client.Patch(ctx, crd, client.MergeFrom(before)))
 }
 
 // untyped reads an inventory ClusterProfile with all its fields.

@@ -103,7 +103,7 @@ func TestReportsComeBackWithTheirCluster(t *testing.T) {
 	f.leaves(f.cluster("a", third))
 	f.eventually(func() bool { return len(f.reported()) == 0 }, "removed")
 
-	require.NoError(t, f.hub.Client.Update(t.Context(), helpers.KubeconfigSecret(f.key("a-access"), two.Kubeconfig)))
+	require.NoError(t, f.hub.Client.Delete(t.Context(), helpers.KubeconfigSecret(f.key("a-access"), nil)))
 	f.join("a", two)
 	f.eventually(func() bool { return f.resourceOf("es4", "a") == "of-two" }, "the new cluster of that name is another")
 }

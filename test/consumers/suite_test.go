@@ -133,9 +133,10 @@ func create(t *testing.T, cluster *helpers.Cluster, object client.Object) {
 // join puts a healthy spoke into the inventory.
 func (f *fleet) join(name string, spoke *helpers.Cluster) {
 	f.Helper()
-	secret := f.key(name + "-access")
-	require.NoError(f, client.IgnoreAlreadyExists(f.hub.Client.Create(f.Context(), helpers.KubeconfigSecret(secret, spoke.Kubeconfig))))
-	cp := helpers.InventoryClusterProfile(f.key(name), map[string]string{"fleet": f.namespace}, helpers.SecretReaderAccess(spoke, secret))
+	secret := helpers.KubeconfigSecret(f.key(name+"-access"), spoke.Kubeconfig)
+	create(f.T, f.hub, secret)
+	cp := helpers.InventoryClusterProfile(f.key(name), map[string]string{"fleet": f.namespace},
+		helpers.SecretReaderAccess(spoke, client.ObjectKeyFromObject(secret)))
 	require.NoError(f, helpers.CreateWithStatus(f.Context(), f.hub.Client, cp))
 	f.Cleanup(func() { _ = f.hub.Client.Delete(context.Background(), cp) })
 	f.health(name, metav1.ConditionTrue)

@@ -36,6 +36,8 @@ type scenario struct {
 	name string
 	// finalized are the objects on the hub that may carry finalizers of the controller.
 	finalized []client.Object
+	// patience replaces the usual limit of a wait where it is longer.
+	patience time.Duration
 }
 
 // scenario begins a story.
@@ -149,7 +151,7 @@ func (s *scenario) deleteAndWait(object client.Object) {
 // eventually waits for something to become true.
 func (s *scenario) eventually(what string, done func(context.Context) (bool, error)) {
 	s.Helper()
-	err := helpers.WaitFor(s.Context(), what, soon, s.progress, func(ctx context.Context) (bool, error) {
+	err := helpers.WaitFor(s.Context(), what, max(soon, s.patience), s.progress, func(ctx context.Context) (bool, error) {
 		ok, err := done(ctx)
 		if s.group.supervised {
 			s.group.revive(s)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,7 @@ import (
 const (
 	shardedClusters = 20
 	shardKey        = "one"
+	shardPatience   = 5 * time.Minute
 )
 
 // TestSharding: two addon-controllers share 20 clusters by the shard annotation; the annotation moves a cluster. The
@@ -31,6 +33,8 @@ func TestSharding(t *testing.T) {
 	g.supervised = true
 	shard := g.another(t, "shard-"+shardKey, "--shard-key="+shardKey)
 	s := g.scenario(t)
+	// The two write one ConfigMap for each cluster that they see, and retry when they collide.
+	s.patience = shardPatience
 	spoke := helpers.SharedSpoke(t, "spoke-1")
 	secret := s.key("kubeconfig")
 	s.create(helpers.KubeconfigSecret(secret, spoke.Kubeconfig))

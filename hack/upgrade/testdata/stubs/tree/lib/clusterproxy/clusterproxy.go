@@ -34,3 +34,9 @@ func IsClusterInPullMode(ctx context.Context, c client.Client, namespace, name s
 
 // EvictWorkloadIdentityCache forgets identities.
 func EvictWorkloadIdentityCache(namespace, name string) {}
+
+// GetKubernetesClient stands for the library's.
+func GetKubernetesClient(ctx context.Context, c client.Client, namespace, name string,
+	clusterType libsveltosv1beta1.ClusterType) (client.Client, error) {
+	return nil, nil
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -172,8 +173,8 @@ func (c *checker) run(p *packages.Package, files []*ast.File, imports map[string
 			p.Errors = append(p.Errors, packages.Error{Msg: first.Error(), Kind: packages.ParseError})
 		}
 		conf.Error = func(err error) {
-			e, ok := err.(types.Error)
-			if !ok || first != nil {
+			var e types.Error
+			if !errors.As(err, &e) || first != nil {
 				return
 			}
 			p.Errors = append(p.Errors, packages.Error{

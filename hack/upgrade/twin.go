@@ -193,7 +193,8 @@ func (a *analysis) register(r *reconciler) {
 			if path != r.name.Pkg().Path() || name != r.name.Name() {
 				return true
 			}
-			found = a.registerAt(u, lit, r) || found
+			a.registerAt(u, lit, r)
+			found = true
 			return true
 		})
 	}
@@ -202,11 +203,11 @@ func (a *analysis) register(r *reconciler) {
 	}
 }
 
-func (a *analysis) registerAt(u *unit, lit *ast.CompositeLit, r *reconciler) bool {
+func (a *analysis) registerAt(u *unit, lit *ast.CompositeLit, r *reconciler) {
 	ifStmt := u.enclosingIf(lit)
 	if ifStmt == nil || ifStmt.Init == nil || lit.Pos() > ifStmt.Init.End() {
 		a.note(u, lit, "R3", unknown, "%s is made here in a form that cannot be repeated for its twin", r.name.Name())
-		return true
+		return
 	}
 	text := u.source(ifStmt.Pos(), ifStmt.End())
 	text = strings.ReplaceAll(text, r.name.Name(), r.twin)
@@ -214,7 +215,6 @@ func (a *analysis) registerAt(u *unit, lit *ast.CompositeLit, r *reconciler) boo
 	a.insert(u, u.offset(ifStmt.End()), "\n\n"+u.indent(ifStmt.Pos())+text)
 	a.note(u, ifStmt, "R3", changed, "%s is set up beside %s", r.twin, r.name.Name())
 	a.decide(u, ifStmt)
-	return true
 }
 
 // enclosingIf is the if statement whose head a node is in, or nil.

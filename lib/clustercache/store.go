@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -21,18 +23,38 @@ const (
 	shards = 64
 )
 
-// store holds the entries, and what is being built. It is sharded so that hits of
-// different clusters do not meet.
+// store holds the entries, and what is being built. A hit takes no lock: the entries of a
+// shard are a map that is replaced and never edited. Shards keep that replacing cheap.
 type store struct {
 	seed  maphash.Seed
 	shard [shards]shard
 }
 
+type entries map[types.NamespacedName]*entry
+
 type shard struct {
-	mu      sync.RWMutex // guards the maps; never held over I/O
-	entries map[types.NamespacedName]*entry
+	current atomic.Pointer[entries]
+
+	mu      sync.Mutex // held while current is replaced, and guards flights; never held over I/O
 	flights map[types.NamespacedName]*flight
 }
+
+// setLocked publishes the entry, or the lack of one where e is nil.
+func (sh *shard) setLocked(cluster types.NamespacedName, e *entry) {
+	before := *sh.current.Load()
+	if e == nil && before[cluster] == nil {
+		return
+	}
+	after := maps.Clone(before)
+	if e == nil {
+		delete(after, cluster)
+	} else {
+		after[cluster] = e
+	}
+	sh.current.Store(&after)
+}
+
+func (sh *shard) get(cluster types.NamespacedName) *entry { return (*sh.current.Load())[cluster] }
 
 // flight is one entry being built. Evicting its cluster takes it out of the shard: those
 // who wait for it then ask again, and it publishes nothing.
@@ -45,7 +67,7 @@ type flight struct {
 func newStore() *store {
 	s := &store{seed: maphash.MakeSeed()}
 	for i := range s.shard {
-		s.shard[i].entries = map[types.NamespacedName]*entry{}
+		s.shard[i].current.Store(&entries{})
 		s.shard[i].flights = map[types.NamespacedName]*flight{}
 	}
 	return s
@@ -56,19 +78,13 @@ func (s *store) of(cluster types.NamespacedName) *shard {
 }
 
 // peek returns the entry as it is, or nil.
-func (s *store) peek(cluster types.NamespacedName) *entry {
-	sh := s.of(cluster)
-	sh.mu.RLock()
-	e := sh.entries[cluster]
-	sh.mu.RUnlock()
-	return e
-}
+func (s *store) peek(cluster types.NamespacedName) *entry { return s.of(cluster).get(cluster) }
 
 func (s *store) put(cluster types.NamespacedName, e *entry) {
 	sh := s.of(cluster)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.entries[cluster] = e
+	sh.setLocked(cluster, e)
 	delete(sh.flights, cluster)
 }
 
@@ -77,7 +93,7 @@ func (s *store) evict(cluster types.NamespacedName) {
 	sh := s.of(cluster)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	delete(sh.entries, cluster)
+	sh.setLocked(cluster, nil)
 	delete(sh.flights, cluster)
 }
 
@@ -86,8 +102,8 @@ func (s *store) evictOnly(cluster types.NamespacedName, e *entry) {
 	sh := s.of(cluster)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if sh.entries[cluster] == e {
-		delete(sh.entries, cluster)
+	if sh.get(cluster) == e {
+		sh.setLocked(cluster, nil)
 		delete(sh.flights, cluster)
 	}
 }
@@ -130,7 +146,7 @@ func (s *store) join(ctx context.Context, c client.Client, cluster types.Namespa
 	sh := s.of(cluster)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if e, ok := sh.entries[cluster]; ok { // published since the caller looked
+	if e := sh.get(cluster); e != nil { // published since the caller looked
 		f := &flight{done: make(chan struct{}), entry: e}
 		close(f.done)
 		return f
@@ -162,6 +178,6 @@ func (sh *shard) land(cluster types.NamespacedName, f *flight, e *entry, err err
 	f.entry, f.err = e, err
 	if err == nil {
 		e.begin(time.Now())
-		sh.entries[cluster] = e
+		sh.setLocked(cluster, e)
 	}
 }

@@ -193,8 +193,8 @@ func (g *gate) Start(ctx context.Context) error {
 		defer gatesMu.Unlock()
 		delete(gates, g.mgr)
 	}()
-	if err := g.waitForCRD(ctx); err != nil {
-		return nil //nolint:nilerr // the manager is stopping
+	if g.waitForCRD(ctx) != nil {
+		return nil // the manager is stopping
 	}
 	if err := g.checkAccess(ctx); err != nil {
 		return err

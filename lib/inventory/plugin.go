@@ -109,7 +109,7 @@ func endGroup(pgid int) {
 			return
 		}
 		if pid <= 0 {
-			time.Sleep(reapPause)
+			<-time.After(reapPause)
 		}
 	}
 }

@@ -363,7 +363,7 @@ func TestRedirectDoesNotTakeTheTokenAlong(t *testing.T) {
 	a.CAData = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	s := newSource("fleet/spoke", a, newRunner(1, 30*time.Second))
 	require.Equal(t, http.StatusOK, get(t, client(t, config(t, s)), server.URL))
-	assert.Equal(t, "", seen.Load())
+	assert.Empty(t, seen.Load())
 }
 
 func TestRequestWithACredentialIsLeftAlone(t *testing.T) {

@@ -84,7 +84,11 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 func (p *Process) Alive() error {
 	select {
 	case <-p.done:
-		return fmt.Errorf("%s: %w (%v); log: %s\n%s", p.name, ErrExited, p.err, p.LogFile, p.LogTail(10))
+		exit := "exit status 0"
+		if p.err != nil {
+			exit = p.err.Error()
+		}
+		return fmt.Errorf("%s: %w (%s); log: %s\n%s", p.name, ErrExited, exit, p.LogFile, p.LogTail(10))
 	default:
 		return nil
 	}

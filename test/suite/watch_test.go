@@ -69,6 +69,11 @@ func run(t *testing.T, config *rest.Config, options cache.Options) *running {
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop = cancel
 	go func() { r.done <- mgr.Start(ctx) }()
+	select {
+	case <-mgr.Elected(): // the cache can be read from here on
+	case <-time.After(patience):
+		t.Fatal("the manager does not start")
+	}
 	t.Cleanup(func() {
 		cancel()
 		if err, open := <-r.done; open {

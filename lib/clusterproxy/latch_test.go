@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 	inventoryv1alpha1 "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -36,10 +37,14 @@ func flushed(t *testing.T) {
 
 func setHealth(t *testing.T, c client.Client, name string, status metav1.ConditionStatus) {
 	t.Helper()
-	cp := cluster(name)
-	require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(cp), cp))
-	health(status)(cp)
-	require.NoError(t, c.Status().Update(t.Context(), cp))
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error { // the latch is written meanwhile
+		cp := cluster(name)
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(cp), cp); err != nil {
+			return err
+		}
+		health(status)(cp)
+		return c.Status().Update(t.Context(), cp)
+	}))
 }
 
 func annotationOf(t *testing.T, c client.Client, name string) string {

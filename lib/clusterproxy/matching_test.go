@@ -116,6 +116,7 @@ func TestLongNamesNeverMatchAndSaySo(t *testing.T) {
 	enable(t)
 	fits, long := strings.Repeat("a", 63), strings.Repeat("b", 64)
 	c := hubWith(t, cluster(fits, healthy), cluster(long, healthy))
+	t.Cleanup(func() { forgetIgnored(cluster(long).UID) })
 	before := testutil.ToFloat64(ignoredTotal.WithLabelValues(ignoredLongName))
 	for range 3 {
 		assert.Equal(t, []string{"ClusterProfile:fleet/" + fits}, matching(t, c, ""))

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -161,6 +162,27 @@ func TestWhichAccessProviderIsChosen(t *testing.T) {
 			assert.Equal(t, tc.server, got.Server)
 		})
 	}
+}
+
+// Case 2: the deprecated list still works, and says so once for each profile.
+func TestDeprecatedListIsWarnedAboutOnce(t *testing.T) {
+	before := log
+	t.Cleanup(func() { log = before })
+	var lines []string
+	log = funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	b := backendFor(t, Options{}, access.Provider{Name: "a"})
+	old, other := profile("old"), profile("other")
+	old.Status.CredentialProviders = []v1alpha1.AccessProvider{offer("a")}
+	other.Status.CredentialProviders = old.Status.CredentialProviders
+	for range 3 {
+		for _, cp := range []*v1alpha1.ClusterProfile{old, other, profile("new", offer("a"))} {
+			_, err := b.Resolve(cp)
+			require.NoError(t, err)
+		}
+	}
+	require.Len(t, lines, 2, "%v", lines)
+	assert.Contains(t, lines[0], `"name"="old"`)
+	assert.Contains(t, lines[1], `"name"="other"`)
 }
 
 func TestNoAccessProviderNamesBothSides(t *testing.T) {

@@ -33,7 +33,7 @@ bench: ## Measure beside the peers: lines "bench: NAME ours=X theirs=Y ratio=R".
 	$(GOTEST) -count=1 -v -tags bench ./test/bench/... | grep -E '^(bench:|---|FAIL|ok|panic)' 
 
 .PHONY: bench-fleet
-bench-fleet: binaries ## 200 clusters through the real addon-controller, inventory beside SveltosClusters; takes an hour (FLEET=20: minutes).
+bench-fleet: binaries ## 200 clusters through the real addon-controller, inventory beside SveltosClusters; in minutes (FLEET, FLEET_PROFILES: another size).
 	$(GOTEST) -count=1 -v -timeout 3h -tags e2e,bench -run TestFleet ./test/e2e/... | grep -E '^(bench:|---|FAIL|ok|panic|  )'
 
 .PHONY: upstream-tests

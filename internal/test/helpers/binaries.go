@@ -100,7 +100,7 @@ func testBuilds(dir string) ([]goBuild, error) {
 			ldflags += versionFlags
 		}
 		builds[i].dir = dir
-		builds[i].flags = []string{"-trimpath", "-ldflags", ldflags}
+		builds[i].flags = []string{"-ldflags", ldflags}
 		builds[i].stamp = inputs + " " + builds[i].pkg + " " + ldflags
 	}
 	return builds, nil

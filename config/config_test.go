@@ -130,6 +130,6 @@ func TestKustomizationsAreCovered(t *testing.T) {
 	}))
 	require.ElementsMatch(t, []string{
 		"crd", "rbac", "rbac-namespaced", "default", "testdata/sveltos",
-		"components/provider-file", "components/plugin-image-volume", "components/plugin-init-container",
+		"components/provider-file", "components/plugin-image-volume", "components/plugin-init-container", agents,
 	}, found)
 }

@@ -81,6 +81,7 @@ func TestFixtures(t *testing.T) {
 		{"twins", exitDone, "R3: the reconciler, not its shared helpers, gets a twin, and main sets it up"},
 		{"boolparams", exitDone, "R5: exported functions gain a sibling, unexported ones change, tests with them"},
 		{"failures", exitDone, "R8: a step that reaches the cluster and fails tells the user, others stay as they are"},
+		{"agents", exitDone, "an agent has no branch: it gets the replace lines and nothing else"},
 		{"patches", exitDone, "R7: updates of clusters become patches, other updates stay"},
 	} {
 		t.Run(tc.fixture, func(t *testing.T) {

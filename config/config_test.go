@@ -101,7 +101,7 @@ func hub(t *testing.T) *helpers.Cluster {
 
 func TestKustomizationsApply(t *testing.T) {
 	cluster := hub(t)
-	for _, dir := range []string{"crd", "rbac", "rbac-namespaced", "default"} {
+	for _, dir := range []string{"crd", "rbac", "rbac-namespaced", "admission", "default"} {
 		t.Run(dir, func(t *testing.T) {
 			for _, object := range build(t, dir) {
 				dryRun(t, cluster, object)
@@ -129,7 +129,7 @@ func TestKustomizationsAreCovered(t *testing.T) {
 		return err
 	}))
 	require.ElementsMatch(t, []string{
-		"crd", "rbac", "rbac-namespaced", "default", "testdata/sveltos",
+		"crd", "rbac", "rbac-namespaced", "admission", "default", "testdata/sveltos",
 		"components/provider-file", "components/plugin-image-volume", "components/plugin-init-container", agents,
 	}, found)
 }

@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -77,12 +76,7 @@ func TestSampleProfilesAreStored(t *testing.T) {
 func TestOwnNamespaceOnly(t *testing.T) {
 	cluster := hub(t)
 	require.NoError(t, cluster.EnsureNamespace(t.Context(), "other"))
-	for _, object := range build(t, overlay(t, "samples/kubeconfig-secretreader")) {
-		if object.GroupVersionKind().Group == "admissionregistration.k8s.io" {
-			require.NoError(t, cluster.Client.Create(t.Context(), object))
-			t.Cleanup(func() { _ = cluster.Client.Delete(context.Background(), object) })
-		}
-	}
+	install(t, cluster, overlay(t, "samples/kubeconfig-secretreader"))
 	profile := sampleProfile(t, "kubeconfig-secretreader")
 	profile.Namespace = "other"
 	require.NoError(t, cluster.Client.Create(t.Context(), profile))

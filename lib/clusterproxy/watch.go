@@ -40,8 +40,9 @@ const (
 
 // WatchInventoryClusterProfiles makes the controller c of the manager reconcile what
 // mapFunc returns whenever an inventory ClusterProfile is created, deleted, or changed
-// in a way that matters (see predicates.InventoryClusterProfilePredicates). What is
-// cached of the cluster is dropped before anything is enqueued.
+// in a way that matters (see predicates.InventoryClusterProfilePredicates), or the bridge
+// lets go of it (see BridgeLabel). What is cached of the cluster is dropped before anything
+// is enqueued.
 //
 // It does nothing while the backend is off. The CRD may be installed later and removed
 // again: the watch starts when it is there, without a restart. Where the manager's
@@ -62,12 +63,17 @@ func WatchInventoryClusterProfiles(mgr manager.Manager, c controller.Controller,
 				return
 			case <-g.open:
 			}
-			src := source.Kind[client.Object](mgr.GetCache(), &inventoryv1alpha1.ClusterProfile{},
-				evictFirst{handler.EnqueueRequestsFromMapFunc(mapFunc)},
-				predicates.InventoryClusterProfilePredicates(mgr.GetLogger()))
-			if err := src.Start(ctx, queue); err != nil {
-				log.Error(err, "watch on inventory ClusterProfiles")
-				return
+			for _, src := range []source.Source{
+				source.Kind[client.Object](mgr.GetCache(), &inventoryv1alpha1.ClusterProfile{},
+					evictFirst{handler.EnqueueRequestsFromMapFunc(mapFunc)},
+					predicates.InventoryClusterProfilePredicates(mgr.GetLogger())),
+				source.Kind[client.Object](mgr.GetCache(), &libsveltosv1beta1.SveltosCluster{},
+					handler.EnqueueRequestsFromMapFunc(releasedBy(mgr.GetClient(), mapFunc)), releases()),
+			} {
+				if err := src.Start(ctx, queue); err != nil {
+					log.Error(err, "watch on inventory ClusterProfiles")
+					return
+				}
 			}
 			watches.Add(1)
 			defer watches.Add(-1)

@@ -27,14 +27,9 @@ import (
 // byHelm: a chart from a repository on loopback reaches the spoke and leaves it again.
 func byHelm(s *scenario) {
 	spoke, cluster := s.healthyCluster()
-	repository := chartRepository(s)
 	profile := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"clusterSelector": map[string]any{"matchLabels": map[string]any{scenarioLabel: s.name}},
-		"helmCharts": []any{map[string]any{
-			"repositoryURL": repository, "repositoryName": "loopback", "chartName": "loopback/hello", "chartVersion": "0.1.0",
-			"releaseName": "hello", "releaseNamespace": s.name, "helmChartAction": "Install",
-			"values": "greeting: from {{ .Cluster.metadata.name }}",
-		}},
+		"helmCharts":      s.charts(),
 	}}}
 	profile.SetGroupVersionKind(addons.GroupVersion.WithKind("ClusterProfile"))
 	profile.SetName(s.name)
@@ -51,6 +46,16 @@ func byHelm(s *scenario) {
 	s.eventually("the chart to go from the spoke", func(ctx context.Context) (bool, error) {
 		return spoke.Client.Get(ctx, key, &corev1.ConfigMap{}) != nil, nil
 	})
+}
+
+// charts is the chart of a repository on loopback, for the field helmCharts.
+func (s *scenario) charts() []any {
+	s.Helper()
+	return []any{map[string]any{
+		"repositoryURL": chartRepository(s), "repositoryName": "loopback", "chartName": "loopback/hello", "chartVersion": "0.1.0",
+		"releaseName": "hello", "releaseNamespace": s.name, "helmChartAction": "Install",
+		"values": "greeting: from {{ .Cluster.metadata.name }}",
+	}}
 }
 
 // chartRepository serves a Helm repository with one chart, and returns its URL.

@@ -24,6 +24,7 @@ func TestSelection(t *testing.T) {
 	g.atOnce(t, map[string]func(*scenario){
 		"ClusterRefs": byClusterRefs, "ClusterSet": byClusterSet, "Set": bySet, "Template": byTemplate,
 		"Helm": byHelm, "DriftDetection": byDriftDetection, "ClassifierLabel": byClassifierLabel,
+		"Migration": byMigration,
 	})
 }
 
@@ -60,12 +61,17 @@ func (s *scenario) deployTo(kind, namespace string, data map[string]string, spec
 func byClusterRefs(s *scenario) {
 	spoke, cluster := s.healthyCluster()
 	s.deployTo("ClusterProfile", "", map[string]string{"by": "ref"}, map[string]any{
-		"clusterRefs": []any{map[string]any{
-			"apiVersion": libsveltosv1beta1.InventoryGroupVersion.String(), "kind": libsveltosv1beta1.InventoryClusterProfileKind,
-			"namespace": cluster.Namespace, "name": cluster.Name,
-		}},
+		"clusterRefs": []any{inventoryRef(cluster)},
 	})
 	s.eventuallyDeployed(spoke)
+}
+
+// inventoryRef is an entry of clusterRefs.
+func inventoryRef(cluster types.NamespacedName) map[string]any {
+	return map[string]any{
+		"apiVersion": libsveltosv1beta1.InventoryGroupVersion.String(), "kind": libsveltosv1beta1.InventoryClusterProfileKind,
+		"namespace": cluster.Namespace, "name": cluster.Name,
+	}
 }
 
 func byClusterSet(s *scenario) {

@@ -141,6 +141,48 @@ func TestWatchTellsWhatMatters(t *testing.T) {
 	next("deleted")
 }
 
+// Case 25: a cluster that the bridge lets go of is looked at again at once, although its own object has not changed.
+func TestBridgeLetsGo(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		letGo  func(t *testing.T, c client.Client, bridged *libsveltosv1beta1.SveltosCluster)
+	}{
+		{"its SveltosCluster is deleted", func(t *testing.T, c client.Client, bridged *libsveltosv1beta1.SveltosCluster) {
+			t.Helper()
+			require.NoError(t, c.Delete(t.Context(), bridged))
+		}},
+		{"its SveltosCluster loses the label", func(t *testing.T, c client.Client, bridged *libsveltosv1beta1.SveltosCluster) {
+			t.Helper()
+			bridged.Labels = map[string]string{"is": "mine"}
+			require.NoError(t, c.Update(t.Context(), bridged))
+		}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			f := newFleet(t, helpers.SharedHub(t))
+			r := run(t, f.hub.Config, cache.Options{})
+			f.join("a", helpers.SharedSpoke(t, "spoke-1"))
+			f.health("a", metav1.ConditionTrue)
+			bridged := &libsveltosv1beta1.SveltosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "a",
+				Labels: map[string]string{clusterproxy.BridgeLabel: "yes"}}}
+			require.NoError(t, f.hub.Client.Create(t.Context(), bridged))
+			require.Eventually(t, func() bool { return len(r.matching(t, f)) == 0 }, patience, tick, "the bridge serves it")
+			settled(t, r, f.key("a"))
+			count := r.seen.of(f.key("a"))
+			bridged.Status.Ready = true
+			require.NoError(t, f.hub.Client.Status().Update(t.Context(), bridged))
+			bridged.Labels["more"] = "labels"
+			require.NoError(t, f.hub.Client.Update(t.Context(), bridged))
+			settled(t, r, f.key("a"))
+			require.Equal(t, count, r.seen.of(f.key("a")), "what else happens to it does not matter")
+
+			tc.letGo(t, f.hub.Client, bridged)
+
+			require.Eventually(t, func() bool { return r.seen.of(f.key("a")) > count }, patience, tick)
+			assert.Equal(t, []string{"a"}, r.matching(t, f), "whoever is told finds it free")
+		})
+	}
+}
+
 // settled waits until the count of reconciles has stood still for a second.
 func settled(t *testing.T, r *running, key types.NamespacedName) {
 	t.Helper()

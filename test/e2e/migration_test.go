@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	libsveltosv1beta1 "github.com/projectsveltos/libsveltos/api/v1beta1"
+	"github.com/projectsveltos/libsveltos/internal/test/helpers"
 	"github.com/projectsveltos/libsveltos/internal/test/helpers/addons"
 	"github.com/projectsveltos/libsveltos/lib/clusterproxy"
 )
@@ -22,35 +23,11 @@ import (
 // ClusterProfile takes over, and what is on the spoke is never gone: not a ConfigMap, not a Helm release.
 func byMigration(s *scenario) {
 	spoke, cluster := s.healthyCluster()
-	bridged := s.sveltosCluster(spoke)
-	require.Equal(s, cluster, bridged, "the bridge takes over namespace and name")
-	object := &libsveltosv1beta1.SveltosCluster{}
-	require.NoError(s, s.group.hub.Client.Get(s.Context(), bridged, object))
-	before := object.DeepCopy()
-	object.Labels[clusterproxy.BridgeLabel] = "clusterinventory-controller"
-	require.NoError(s, s.group.hub.Client.Patch(s.Context(), object, client.MergeFrom(before)))
-
-	s.deployTo("ClusterProfile", "", map[string]string{"version": "v0"}, map[string]any{
-		"clusterSelector": map[string]any{"matchLabels": map[string]any{scenarioLabel: s.name}},
-		"helmCharts":      s.charts(),
-	})
+	bridged := s.bridge(spoke)
+	require.Equal(s, cluster, client.ObjectKeyFromObject(bridged), "the bridge takes over namespace and name")
+	s.deployWithChart()
 	byRef := s.refer(cluster)
-	deployed := map[string]client.Object{
-		"the ConfigMap":         &corev1.ConfigMap{},
-		"the chart's ConfigMap": &corev1.ConfigMap{},
-		"the Helm release":      &corev1.Secret{},
-	}
-	keys := map[string]types.NamespacedName{
-		"the ConfigMap":         s.addon(),
-		"the chart's ConfigMap": s.key("hello-chart"),
-		"the Helm release":      s.key("sh.helm.release.v1.hello.v1"),
-	}
-	for what, object := range deployed {
-		s.eventually(what, func(ctx context.Context) (bool, error) {
-			err := spoke.Client.Get(ctx, keys[what], object)
-			return err == nil, client.IgnoreNotFound(err)
-		})
-	}
+	delivered := s.eventuallyDelivered(spoke)
 	s.eventuallyProvisioned(libsveltosv1beta1.ClusterTypeSveltos, 2)
 	s.eventuallyMatching(1)
 	s.eventually("the profile with a reference to be reconciled", func(ctx context.Context) (bool, error) {
@@ -59,7 +36,7 @@ func byMigration(s *scenario) {
 	})
 	assert.Empty(s, s.summariesOf(third), "the bridge serves the cluster")
 
-	require.NoError(s, s.group.hub.Client.Delete(s.Context(), object))
+	require.NoError(s, s.group.hub.Client.Delete(s.Context(), bridged))
 
 	s.eventuallyNoSummary(libsveltosv1beta1.ClusterTypeSveltos)
 	s.eventuallyProvisioned(third, 2)
@@ -67,11 +44,7 @@ func byMigration(s *scenario) {
 		err := spoke.Client.Get(ctx, byRef, &corev1.ConfigMap{})
 		return err == nil, client.IgnoreNotFound(err)
 	})
-	for what, was := range deployed {
-		is := was.DeepCopyObject().(client.Object)
-		require.NoError(s, spoke.Client.Get(s.Context(), keys[what], is), what)
-		assert.Equal(s, was.GetUID(), is.GetUID(), "%s must not have been gone", what)
-	}
+	s.neverGone(spoke, delivered)
 
 	policy := &corev1.ConfigMap{}
 	require.NoError(s, s.group.hub.Client.Get(s.Context(), s.key("policy"), policy))
@@ -84,6 +57,80 @@ func byMigration(s *scenario) {
 		err := spoke.Client.Get(ctx, s.addon(), current)
 		return current.Data["version"] == "v1", client.IgnoreNotFound(err)
 	})
+}
+
+// byBridgeAgain is the repair of docs/migration.md where the bridge has started again on clusters that are served
+// natively: the ClusterSummaries whose deletion waits go without a clean-up, then the SveltosCluster.
+func byBridgeAgain(s *scenario) {
+	spoke, _ := s.healthyCluster()
+	s.deployWithChart()
+	delivered := s.eventuallyDelivered(spoke)
+	s.eventuallyProvisioned(third, 2)
+	native := s.summariesOf(third)
+	require.Len(s, native, 1)
+
+	bridged := s.bridge(spoke)
+	s.eventuallyProvisioned(libsveltosv1beta1.ClusterTypeSveltos, 2)
+	summary := &unstructured.Unstructured{}
+	summary.SetGroupVersionKind(addons.GroupVersion.WithKind("ClusterSummary"))
+	s.eventually("the native ClusterSummary to wait in deletion", func(ctx context.Context) (bool, error) {
+		err := s.group.hub.Client.Get(ctx, types.NamespacedName{Namespace: native[0].Namespace, Name: native[0].Name}, summary)
+		return summary.GetDeletionTimestamp() != nil, err
+	})
+	s.neverGone(spoke, delivered)
+	require.NoError(s, s.group.hub.Client.Patch(s.Context(), summary,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))))
+	s.eventuallyNoSummary(third)
+	require.NoError(s, s.group.hub.Client.Delete(s.Context(), bridged))
+
+	s.eventuallyNoSummary(libsveltosv1beta1.ClusterTypeSveltos)
+	s.eventuallyProvisioned(third, 2)
+	s.neverGone(spoke, delivered)
+}
+
+// bridge makes the SveltosCluster that the bridge makes of an inventory ClusterProfile.
+func (s *scenario) bridge(spoke *helpers.Cluster) *libsveltosv1beta1.SveltosCluster {
+	s.Helper()
+	cluster, secret := helpers.SveltosCluster(s.key(spoke.Name), s.labels(), spoke.Kubeconfig)
+	cluster.Labels[clusterproxy.BridgeLabel] = "clusterinventory-controller"
+	s.create(secret)
+	require.NoError(s, helpers.CreateWithStatus(s.Context(), s.group.hub.Client, cluster))
+	s.finalized = append(s.finalized, cluster)
+	return cluster
+}
+
+// deployWithChart creates a Sveltos ClusterProfile with a ConfigMap and a chart.
+func (s *scenario) deployWithChart() {
+	s.Helper()
+	s.deployTo("ClusterProfile", "", map[string]string{"version": "v0"}, map[string]any{
+		"clusterSelector": map[string]any{"matchLabels": map[string]any{scenarioLabel: s.name}},
+		"helmCharts":      s.charts(),
+	})
+}
+
+// eventuallyDelivered waits for what deployWithChart delivers and returns it: ConfigMaps and the Helm release.
+func (s *scenario) eventuallyDelivered(spoke *helpers.Cluster) []client.Object {
+	s.Helper()
+	configMap, chart, release := &corev1.ConfigMap{}, &corev1.ConfigMap{}, &corev1.Secret{}
+	for key, object := range map[types.NamespacedName]client.Object{
+		s.addon(): configMap, s.key("hello-chart"): chart, s.key("sh.helm.release.v1.hello.v1"): release,
+	} {
+		s.eventually(key.Name+" on the spoke", func(ctx context.Context) (bool, error) {
+			err := spoke.Client.Get(ctx, key, object)
+			return err == nil, client.IgnoreNotFound(err)
+		})
+	}
+	return []client.Object{configMap, chart, release}
+}
+
+// neverGone: the objects are there and are the same ones.
+func (s *scenario) neverGone(spoke *helpers.Cluster, delivered []client.Object) {
+	s.Helper()
+	for _, was := range delivered {
+		is := was.DeepCopyObject().(client.Object)
+		require.NoError(s, spoke.Client.Get(s.Context(), client.ObjectKeyFromObject(was), is), was.GetName())
+		assert.Equal(s, was.GetUID(), is.GetUID(), "%s must not have been gone", was.GetName())
+	}
 }
 
 // refer creates a Sveltos ClusterProfile that names the inventory ClusterProfile, and returns what it delivers. Its

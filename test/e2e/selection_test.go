@@ -24,7 +24,7 @@ func TestSelection(t *testing.T) {
 	g.atOnce(t, map[string]func(*scenario){
 		"ClusterRefs": byClusterRefs, "ClusterSet": byClusterSet, "Set": bySet, "Template": byTemplate,
 		"Helm": byHelm, "DriftDetection": byDriftDetection, "ClassifierLabel": byClassifierLabel,
-		"Migration": byMigration,
+		"Migration": byMigration, "BridgeAgain": byBridgeAgain,
 	})
 }
 
